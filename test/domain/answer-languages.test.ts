@@ -173,6 +173,33 @@ describe("without a model, an assistant keeps its language", () => {
     },
   );
 
+  test.each([
+    ...["I can't log in", "I cant log in", "Can't log in", "Video no audio", "I can't", "I lost my password"],
+    ...[
+      "I forgot my password",
+      "App keeps crashing",
+      "Error on login",
+      "Order not arrived",
+      "No sound",
+      "Battery dead",
+    ],
+    ...[
+      "Do you deliver",
+      "Need a refund",
+      "Any discount today",
+      "Is it free",
+      "It doesn't work",
+      "Table for two",
+    ],
+  ])("of an English assistant for what English visitors write first: %s", async (said) => {
+    const texts = [
+      "Hi!",
+      "# Opening hours\nWe are open from Monday to Friday. Visitors park behind the house.",
+    ];
+    for (const asked of [[said], [said, "…", "ok"]])
+      expect(languagesIn(await answer(texts, ...asked))).toEqual(["en"]);
+  });
+
   test("of the longest text if they differ, and English if nothing tells", async () => {
     const { de, fr, en } = SAMPLES;
     expect(languagesIn(await answer(["Bonjour !", de.resources], "hi"))).toContain("de");

@@ -23,6 +23,8 @@ export interface DetectedLanguage {
   readonly language: Language;
   /** Whether the text is long and distinct enough to be sure. */
   readonly isReliable: boolean;
+  /** How well a language fits, from 0 to 1. */
+  readonly scoreOf: (language: Language) => number;
 }
 
 /** In characters. The language of a longer text is detected from its beginning. */
@@ -50,5 +52,6 @@ async function load(): Promise<typeof Detector> {
 export async function detectLanguage(text: string): Promise<DetectedLanguage | undefined> {
   const found = (await detectorOnce()).detect(text.slice(0, MAX_LENGTH));
   const language = LANGUAGES.find((one) => one === found.language);
-  return language && { language, isReliable: found.isReliable() };
+  const scores = found.getScores();
+  return language && { language, isReliable: found.isReliable(), scoreOf: (one) => scores[one] ?? 0 };
 }

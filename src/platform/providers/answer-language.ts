@@ -9,8 +9,13 @@ const SAMPLE_LENGTH = 2_000;
 const MIN_WORDS = 3;
 /** The same in characters, for Chinese, Japanese and Korean. */
 const MIN_UNSPACED = 5;
+/** Earlier messages of the person that tell the language. */
+const MAX_EARLIER = 10;
 /** A text in capitals with at most this many words may be a person's name. */
 const MAX_NAME_WORDS = 4;
+
+/** Difference of scores from which on one language fits clearly better: "I can't log in" is 0.68 Italian, 0.67 English. */
+const CLEARLY_BETTER = 0.1;
 
 const UNSPACED_LANGUAGES: readonly Language[] = ["ja", "ko", "zh"];
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}]/gu;
@@ -29,8 +34,9 @@ const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
 ];
 
 /**
- * Chooses the language of an answer: that of the message, else of the person's earlier messages, the assistant's
- * messages, or its own texts. Short and ambiguous texts decide only if no other text does. English if nothing tells.
+ * Chooses the language of an answer. It begins with that of the assistant's messages or its own texts, and each message
+ * of the person changes it if it is clearly in another language. Short and ambiguous texts decide only if no other text does. English if
+ * nothing tells.
  */
 export async function languageOfAnswer(
   said: string,
@@ -38,34 +44,43 @@ export async function languageOfAnswer(
 ): Promise<Language> {
   const of = (role: "user" | "assistant") =>
     messages.flatMap((message) => (message.role === role ? message.content : []));
-  for (const text of [said, ...of("user").reverse(), of("assistant").join("\n")]) {
-    const language = await sureLanguage(text);
-    if (language) return language;
-  }
-  const own = await texts();
-  for (const text of own) {
-    const language = await sureLanguage(text);
-    if (language) return language;
-  }
+  const own = [of("assistant").join("\n"), ...(await texts())];
+  let usual = await firstSure(own);
+  for (const text of [...of("user").slice(-MAX_EARLIER), said])
+    usual = (await sureLanguage(text, usual)) ?? usual;
+  if (usual) return usual;
   const weak = [...of("assistant"), ...own, said, ...of("user").reverse()].flatMap(
     (text) => likelyLanguage(text) ?? [],
   );
   return weak[0] ?? "en";
 }
 
-/** The language of a text that is long and distinct enough to tell it. */
-async function sureLanguage(whole: string): Promise<Language | undefined> {
+async function firstSure(some: readonly string[]): Promise<Language | undefined> {
+  for (const text of some) {
+    const language = await sureLanguage(text);
+    if (language) return language;
+  }
+  return undefined;
+}
+
+/**
+ * The language of a text that is long and distinct enough to tell it.
+ * @param usual the language of the conversation so far: it stays unless another one fits clearly better
+ */
+async function sureLanguage(whole: string, usual?: Language): Promise<Language | undefined> {
   const text = whole.slice(0, SAMPLE_LENGTH);
   const { found, rest } = findPhrases(text);
   if (found.length > 0 && !/\p{L}/u.test(rest)) return languageOfPhrases(found);
   const words = wordsOf(text);
   const detected = await detectLanguage(words.join(" "));
   if (!detected) return undefined;
-  const { language, isReliable } = detected;
+  const { language, isReliable, scoreOf } = detected;
   const isQuestion = hasQuestionWord(words, language);
+  const isClear = usual === undefined || scoreOf(language) - scoreOf(usual) > CLEARLY_BETTER;
   const count = UNSPACED_LANGUAGES.includes(language)
     ? (text.match(UNSPACED)?.length ?? 0) - MIN_UNSPACED
     : new Set(words.map((word) => word.toLowerCase())).size - MIN_WORDS;
+  if (!isClear && (count < 0 || !isQuestion || hasQuestionWord(words, usual))) return usual;
   if (count < (isQuestion ? -1 : 0)) return undefined;
   const isSure = UNSPACED_LANGUAGES.includes(language) || (isReliable && (isQuestion || !isName(words)));
   return isSure ? language : undefined;
