@@ -203,6 +203,40 @@ describe("without a model, an assistant answers in the language of its texts", (
     },
   );
 
+  const SHOP = [
+    ["Opening hours", "We are open from nine to six."],
+    ["Parking", "You can park behind the shop."],
+    ["Payment", "We accept cards and cash."],
+  ] as const;
+  const ASKED = ["When are you open?", "Where can I park?", "Which cards do you accept?"];
+
+  test.each([
+    ["titles above their lines", (title: string, text: string) => `${title}\n${text}`],
+    ["titles with an empty line below", (title: string, text: string) => `${title}\n\n${text}`],
+    ["titles in Markdown", (title: string, text: string) => `## ${title}\n\n${text}`],
+  ])("with the part that was asked for alone: %s", async (_name, write) => {
+    const text = SHOP.map(([title, below]) => write(title, below)).join("\n\n");
+    const withFile = await newAssistant("");
+    await attachText(withFile, text);
+    for (const assistantId of [withFile, await newAssistant(text)]) {
+      const say = await talkTo(assistantId);
+      for (const [at, question] of ASKED.entries())
+        expect([question, (await say(question)).content]).toEqual([question, SHOP[at]!.join(": ")]);
+    }
+  });
+
+  test("without the heading in Markdown above other titles", async () => {
+    const say = await talkTo(await newAssistant("## Dogs\n\nPayment\nWe accept cards and cash."));
+    expect((await say("Which cards do you accept?")).content).toBe("Payment: We accept cards and cash.");
+  });
+
+  test("without a line that is no title: a telephone number or an address", async () => {
+    const say = await talkTo(
+      await newAssistant("Call 030 123456\n\nshop@example.com\n\nWe accept cards and cash."),
+    );
+    expect((await say("Which cards do you accept?")).content).toBe("We accept cards and cash.");
+  });
+
   test("to a question about prices alone from a text about prices", async () => {
     const say = await talkTo(await newAssistant("Our prices: a haircut costs 30 euros."));
     for (const question of ["What are your prices?", "How much does it cost?"])

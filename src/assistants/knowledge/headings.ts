@@ -59,7 +59,14 @@ export function questionsIn(paragraph: string): string[] {
 export const isMarked = (line: string): boolean =>
   /^#{1,6} /.test(line) || (/^[*_]{2}[^*_]/.test(line) && /[*_]{2}:?$/.test(line));
 
-const isShortTitle = (line: string, text: string): boolean =>
+/** Whether a paragraph has a heading of its own in its first line. */
+export function beginsWithHeading(paragraph: string): boolean {
+  const [line = "", ...below] = paragraph.split("\n");
+  return isMarked(line) || (below.length > 0 && isShortTitle(line.trim(), below.join("\n").trim()));
+}
+
+/** Whether a line is the title of the text below it. */
+export const isShortTitle = (line: string, text: string): boolean =>
   line.length <= MAX_HEADING_LENGTH && !/[.!,;。！،]$|^[-*>|\d]/u.test(line) && !/^\p{Ll}/u.test(text);
 
 /** A heading without the marks of Markdown and a colon at its end. */

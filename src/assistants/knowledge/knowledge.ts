@@ -25,7 +25,7 @@ const FUSION_CONSTANT = 60;
 
 /** Share of the question's words that an answer contains at least; a word in its heading counts half as much again. */
 const MIN_COVERAGE = 0.5;
-/** In characters. Only one paragraph of a longer passage is quoted. */
+/** In characters. Only one part of a longer passage is quoted. */
 const MAX_QUOTE_LENGTH = 500;
 
 type Resources = Pick<ChannelConfiguration, "resources">;
@@ -65,7 +65,7 @@ export class Knowledge {
 
   /**
    * The text that answers a question without a model: the best passage, if it shares enough words with the question. Of a
-   * long passage, only the best paragraph is quoted. The heading precedes the text, unless it is a question and the text alone answers it.
+   * long passage, and of one of a file, only the best part is quoted. The heading precedes the text, unless it is a question and the text alone answers it.
    */
   async quote(question: string, assistantId: string, resources: Resources): Promise<Passage | undefined> {
     const topic = withoutCommonWords(question);
@@ -73,14 +73,20 @@ export class Knowledge {
     const [best] = await this.findByWords(asked, assistantId, resources);
     if (!best || best.coverage + best.inHeading / 2 < MIN_COVERAGE) return undefined;
     const { passage, coverage } = best;
-    const { heading, text } = splitHeading(passage.text);
-    const paragraphs = text.length > MAX_QUOTE_LENGTH ? text.split(/\n\n/) : [];
-    const [paragraph] = await searchTexts(this.scope, asked, paragraphs, 1);
-    const quoted = paragraph?.text ?? text;
+    const { heading, text: quoted } = splitHeading(await this.bestPart(passage, asked));
     if (heading === undefined) return { ...passage, text: quoted };
     const isQuestion = /[?？؟]$/.test(heading);
     if (isQuestion && coverage > MIN_COVERAGE) return { ...passage, text: quoted };
     return { ...passage, text: `${heading}${isQuestion ? "" : ":"} ${quoted}` };
+  }
+
+  /** The part of a passage of a file, or of a long one, that fits a question best, with the heading above it. */
+  private async bestPart({ text, fileId }: Passage, asked: string): Promise<string> {
+    const parts =
+      fileId === undefined && text.length <= MAX_QUOTE_LENGTH ? [] : split(withHeadingApart(text));
+    if (parts.length < 2) return text;
+    const [part] = await searchTexts(this.scope, asked, parts, 1);
+    return part?.text ?? text;
   }
 
   /** Headings to suggest: of passages that share a word with the question, then of all resources and files. */
@@ -97,6 +103,12 @@ export class Knowledge {
   async beginnings(assistantId: string): Promise<string[]> {
     return (await this.scope.read(BEGINNINGS, [assistantId])).map(({ text }) => text);
   }
+}
+
+/** A passage of a file begins with the headings above it; as a line by itself, they belong to all of its paragraphs. */
+function withHeadingApart(text: string): string {
+  const { heading } = splitHeading(text);
+  return heading === undefined ? text : text.replace("\n", "\n\n");
 }
 
 /** Merges ranked lists by reciprocal rank fusion: passages that rank high in several lists come first. */

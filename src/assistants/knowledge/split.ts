@@ -1,28 +1,36 @@
-import { isMarked, questionsIn } from "./headings";
+import { beginsWithHeading, isMarked, isShortTitle, questionsIn } from "./headings";
 
 /** In characters, without the heading above. */
 const MAX_PASSAGE_LENGTH = 1_000;
 
 /**
  * Splits a text into paragraphs, questions with their answers, and long paragraphs between sentences or words.
- * Paragraphs below a heading in Markdown begin with it.
+ * Paragraphs below a heading begin with it: one in Markdown, or a short line by itself.
  */
 export function split(text: string): string[] {
   let heading = "";
   let isUsed = true;
   const passages: string[] = [];
-  for (const paragraph of paragraphsOf(text)) {
-    const isHeading = isMarked(paragraph) && !paragraph.includes("\n");
+  const paragraphs = paragraphsOf(text);
+  for (const [at, paragraph] of paragraphs.entries()) {
+    const isHeading = isHeadingAlone(paragraph, paragraphs[at + 1]);
     if (isHeading && !isUsed) passages.push(heading);
     if (isHeading) [heading, isUsed] = [paragraph, false];
     else {
-      const above = heading === "" || isMarked(paragraph.split("\n", 1)[0]!) ? "" : `${heading}\n`;
+      const above = heading === "" || beginsWithHeading(paragraph) ? "" : `${heading}\n`;
       passages.push(...pieces(paragraph).map((piece) => above + piece));
       isUsed = true;
     }
   }
   return isUsed ? passages : [...passages, heading];
 }
+
+/** A line with a telephone number or an address is no title of the next paragraph. */
+const CONTACT = /\d{4}|@|:\/\//;
+
+const isHeadingAlone = (paragraph: string, next: string | undefined): boolean =>
+  !paragraph.includes("\n") &&
+  (isMarked(paragraph) || (next !== undefined && !CONTACT.test(paragraph) && isShortTitle(paragraph, next)));
 
 const paragraphsOf = (text: string): string[] =>
   text
