@@ -163,7 +163,7 @@ function parametersOf({ path, operation, method }: CompiledRoute): { parameters?
     in: "header",
     required: false,
     description:
-      "A request with the same key and body within 24 hours gets the same response and has no further effect.",
+      "A request with the same key and body within 24 hours gets the same response and has no further effect. It gets 409 while the first one runs, and for at most 15 seconds after a crash of its server.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   };
   const parameters = [

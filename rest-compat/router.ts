@@ -101,7 +101,7 @@ async function answer(
     if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
     return send(res, answer, context.scope);
   };
-  const work: Work = (scope) => run(route, server.contextOf(request, scope), variables);
+  const work: Work = (scope, attemptId) => run(route, server.contextOf(request, scope, attemptId), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) {
     answerInPieces(context.scope);

@@ -28,7 +28,8 @@ export interface IdempotentRequest {
   readonly waits: boolean;
 }
 
-export type Work = (scope: Context["scope"]) => Promise<Answer>;
+/** @param attemptId an id that all attempts of a request with an Idempotency-Key share */
+export type Work = (scope: Context["scope"], attemptId?: string) => Promise<Answer>;
 
 /** The services that REST needs from the server. */
 export interface RestServer {
@@ -43,7 +44,7 @@ export interface RestServer {
     anonymousSettings(req: IncomingMessage): Promise<Caller>;
   };
   /** Creates the context of a request. @param scope the scope to use instead of a new one */
-  readonly contextOf: (request: RestRequest, scope?: Context["scope"]) => Context;
+  readonly contextOf: (request: RestRequest, scope?: Context["scope"], attemptId?: string) => Context;
   /** Runs work once per key; a repeated answer discloses its secrets again. */
   readonly once: (
     context: Context,

@@ -160,8 +160,8 @@ export class ChatResolver {
     description:
       "Adds a message to a live chat; the assistant answers messages of role USER. Returns the message, or with `wait` the assistant's answer if it comes within 60 s; `withReply` returns both. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
   })
-  postMessage(@Args() { input, ...waiting }: PostMessageArgs, @Ctx() { scope, fresh }: Context) {
-    return postMessage(scope, fresh, input, waiting);
+  postMessage(@Args() { input, ...waiting }: PostMessageArgs, @Ctx() { scope, fresh, attemptId }: Context) {
+    return postMessage(scope, fresh, input, { ...waiting, id: attemptId });
   }
 
   @Mutation(() => Chat, { description: "Ends a chat. Errors: CHAT_NOT_FOUND, CHAT_ENDED." })

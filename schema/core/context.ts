@@ -23,11 +23,13 @@ export interface Context {
   readonly origin: string | undefined;
   /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
   readonly spend: (action: VisitorAction) => Promise<void>;
+  /** Id that all attempts of a request with an Idempotency-Key share, if its work waits for HTTP. */
+  readonly attemptId: string | undefined;
   /** Disconnects a subscriber that reads too slowly and has too many events queued. */
   readonly tooSlow: () => void;
 }
 
-export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend" | "tooSlow">> {
+export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend" | "attemptId" | "tooSlow">> {
   readonly requestId: string;
   /** Default: GRAPHQL. */
   readonly interface?: Origin["interface"];
@@ -48,8 +50,11 @@ export function makeContext(
   caller: Caller | undefined,
   { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", ...rest }: ContextOptions,
 ): Context {
-  const { address, tooSlow = () => undefined } = rest;
+  const { address, attemptId, tooSlow = () => undefined } = rest;
   const fresh = () => database.scope(caller?.organizationId ?? "", caller?.limits?.assistantIds);
   const source = { requestId, interface: by, address };
-  return { caller, scope: scope ?? fresh(), fresh, origin, spend, tooSlow, requestId, source, disclosed: [] };
+  return {
+    ...{ caller, scope: scope ?? fresh(), fresh, requestId, source, origin },
+    ...{ spend, tooSlow, attemptId, disclosed: [] },
+  };
 }

@@ -87,7 +87,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "Read the record again, then repeat the request.",
   ],
   REQUEST_IN_PROGRESS: [
-    "The first request with this `Idempotency-Key` is still running.",
+    "The first request with this `Idempotency-Key` is still running, or its server has crashed within the last 15 seconds.",
     "Repeat the request after a few seconds.",
   ],
   PAYLOAD_TOO_LARGE: [

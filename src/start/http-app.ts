@@ -74,7 +74,7 @@ export async function httpApp(
   const first = firstOf(service);
   app.use(first, requireHost, compress);
 
-  app.use(restRouter(restServer(service, callers, sendError), rows));
+  app.use(restRouter(restServer(service, callers, sendError, isDraining), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, callers, sendError));
 
@@ -156,21 +156,27 @@ const requireHost: RequestHandler = (req, _res, next) => {
 };
 
 /** The services that REST needs from this server. */
-function restServer(service: Service, callers: Callers, sendError: SendError): RestServer {
+function restServer(
+  service: Service,
+  callers: Callers,
+  sendError: SendError,
+  isDraining: () => boolean,
+): RestServer {
   const { config, database, ports } = service;
   const { addressOf } = callers;
   return {
     callers,
-    contextOf: ({ req, res, auth, caller }, scope) =>
+    contextOf: ({ req, res, auth, caller }, scope, attemptId) =>
       makeContext(database, caller, {
         requestId: requestId(res),
         interface: "REST",
         address: addressOf(req),
         ...(auth === "public" && callers.visit(req, res, caller)),
         scope,
+        attemptId,
       }),
     once: ({ scope, caller, source }, request, work) =>
-      scope.of(Idempotency).once(request, work, { caller, source }),
+      scope.of(Idempotency).once(request, work, { caller, source, isDraining }),
     streams: {
       ...engineCallbacks({ ...service, engine: ports.voice.engine, addressOf }),
       ...smsIntercept({ ...service, addressOf }),

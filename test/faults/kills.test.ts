@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { digestOf } from "../../src/events/events/compose";
+import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { type ReceivedRequest, Receiver } from "../support/receiver";
@@ -247,6 +248,37 @@ test(
     expect(start).toMatchObject({ status: "DELIVERED", attempt: 2, attempts: [{ number: 2, status: 200 }] });
     const counted = "select failures from webhook_destinations where id = $1";
     expect(await running.database.query(counted, [destinationId])).toEqual([{ failures: 0 }]);
+  },
+  3 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a message whose server is killed while its sender waits is stored and answered once, though its sender repeats it",
+  async () => {
+    const { model, chatId, messages } = await chatWith(
+      { text: ["The answer ", "never comes."], held: never },
+      { text: ["Here I am."] },
+    );
+    const send = (api: Api) =>
+      api.request(
+        "POST",
+        "/rest/v1/ai-chats/messages?wait=true",
+        { aiChatId: chatId, role: "USER", channel: "TEXT", content: "Anybody there?", metadata: {} },
+        { "Idempotency-Key": "once" },
+      );
+    const first = last;
+    const lost = expect(send(first.api)).rejects.toThrow();
+    await until(() => model.asked.length === 1);
+    await first.end("SIGKILL");
+    await lost;
+    expect(await send(running.api)).toMatchObject({ status: 409, body: { code: "REQUEST_IN_PROGRESS" } });
+    await another();
+    const answer = await until(async () => {
+      const answer = await send(running.api);
+      return answer.status !== 409 && answer;
+    });
+    expect(answer).toMatchObject({ status: 201, body: { reply: { content: "Here I am." } } });
+    expect(await messages()).toHaveLength(2);
   },
   3 * SERVER_TIMEOUT_MS,
 );

@@ -43,6 +43,8 @@ export interface PostMessageInput {
 
 /** A message with the options of internal callers. */
 export interface NewMessage extends PostMessageInput {
+  /** Default: a new one. */
+  readonly id?: string;
   readonly toolCalls?: Record<string, unknown>[];
   readonly toolCallId?: string;
   /** A voice engine requests the answer, so no turn is enqueued. */
@@ -58,6 +60,9 @@ export interface NewMessage extends PostMessageInput {
   /** The part not yet streamed: subscribers get it before the message is announced as complete. */
   readonly unshown?: string;
 }
+
+/** SQLSTATE of a unique violation: another attempt has stored the same message. */
+const UNIQUE_VIOLATION = "23505";
 
 /** Maximum number of messages of a chat that a turn reads. */
 const HISTORY_LENGTH = 200;
@@ -105,6 +110,18 @@ export class Messages {
     if (message) return message;
     await this.scope.of(Chats).byId(input.aiChatId);
     throw new DomainError("CHAT_ENDED", "The chat has ended and accepts no more messages. Start a new one.");
+  }
+
+  /** Adds a message with this id, or returns the one that an earlier attempt has stored. @throws as `post` */
+  async postOnce(id: string, input: NewMessage): Promise<Message> {
+    const find = async () => (await this.scope.table("messages").where({ id, chatId: input.aiChatId }))[0];
+    const stored = await find();
+    if (stored) return stored;
+    return this.post({ ...input, id }).catch(async (error: unknown) => {
+      const meanwhile = (error as { code?: unknown }).code === UNIQUE_VIOLATION && (await find());
+      if (meanwhile) return meanwhile;
+      throw error;
+    });
   }
 
   /** Adds a message. @returns undefined if the chat does not exist, has ended, or its question was already answered */

@@ -17,16 +17,17 @@ export type AnsweredMessage = Message & { readonly reply: Message | null };
  * Posts a message, and waits for the assistant's answer if asked to.
  * @param wait whether to wait and return the answer
  * @param withReply whether to wait and return the message with the answer
+ * @param id the message's id: if an earlier attempt has stored it, only waits
  * @throws CHAT_NOT_FOUND, CHAT_ENDED
  */
 export async function postMessage(
   scope: Scope,
   fresh: () => Scope,
   input: PostMessageInput,
-  { wait, withReply }: { readonly wait?: boolean; readonly withReply?: boolean },
+  { wait, withReply, id }: { readonly wait?: boolean; readonly withReply?: boolean; readonly id?: string },
 ): Promise<Message | AnsweredMessage> {
   if (!wait && !withReply) return scope.of(Messages).post(input);
-  const message = await postAndWait(fresh, input);
+  const message = await postAndWait(fresh, input, id);
   if (message.role !== "USER") scope.warn(NOT_ANSWERED);
   else if (message.reply === null) scope.warn(UNANSWERED);
   return withReply ? message : (message.reply ?? message);
@@ -37,7 +38,11 @@ const UNANSWERED =
   "The assistant has not answered in time. If it does later, the answer is among the chat's messages.";
 
 /** Posts a message and waits for the assistant's answer. After 60 s the turn continues without its caller. */
-async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<AnsweredMessage> {
+async function postAndWait(
+  fresh: () => Scope,
+  input: PostMessageInput,
+  id?: string,
+): Promise<AnsweredMessage> {
   const { listener } = fresh().ports;
   const signal = new Signal();
   const localMessages: MessageRow[] = [];
@@ -51,8 +56,10 @@ async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise
     }),
   ];
   try {
-    const posted = await fresh().of(Messages).post(input);
+    const messages = fresh().of(Messages);
+    const posted = await (id === undefined ? messages.post(input) : messages.postOnce(id, input));
     if (posted.role !== "USER") return { ...posted, reply: null };
+    if (id !== undefined) signal.notify(); // the answer may be there already
     const until = performance.now() + ANSWER_TIMEOUT_MS;
     while (performance.now() < until) {
       await signal.wait(Math.min(POLL_INTERVAL_MS, until - performance.now()));

@@ -26,7 +26,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     if (!chat || chat.status === "ended") return undefined;
     if (answers && answers.since !== chat.answeredSequence) return undefined;
     const identity = {
-      id: newId(),
+      id: input.id ?? newId(),
       chatId: chat.id,
       sequence: chat.messageCount + 1,
       createdAt: currentDate(),
