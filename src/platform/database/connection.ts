@@ -17,10 +17,8 @@ export interface Connection<T> {
 }
 
 /** @throws BAD_USER_INPUT about a cursor that no page has contained */
-export function unknownCursor(after: string): never {
-  throw invalid([
-    { path: "after", message: `must be a cursor or endCursor of an earlier page; got ${quoted(after)}` },
-  ]);
+export function unknownCursor(after: string, expected = "a cursor or endCursor of an earlier page"): never {
+  throw invalid([{ path: "after", message: `must be ${expected}; got ${quoted(after)}` }]);
 }
 
 async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"): Promise<boolean> {
@@ -31,15 +29,16 @@ async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"):
 /**
  * Checks a cursor of a list whose entries may have been removed: the list then continues at the time in the cursor.
  * @param entries all entries that the cursor could name
+ * @param expected a valid cursor, for the message
  * @throws BAD_USER_INPUT for a cursor without a time that names no entry
  */
 export async function checkCursor(
   entries: QueryOf<unknown>,
   after: string | null | undefined,
-  idColumn = "id",
+  { idColumn = "id", expected }: { readonly idColumn?: string; readonly expected?: string } = {},
 ): Promise<void> {
   if (after == null || hasTime(after)) return;
-  if (!(await contains(entries, after, idColumn))) unknownCursor(after);
+  if (!(await contains(entries, after, idColumn))) unknownCursor(after, expected);
 }
 
 /**
