@@ -191,7 +191,7 @@ export function errorReference(warnings: readonly (readonly [code: string, meani
     "",
     "## Configuration warnings",
     "",
-    "`configurationWarnings` of an assistant names values that were stored but do not work. A change of an assistant or a configuration names those among its own values: REST in the header `Warning`, GraphQL in [`extensions.warnings`](graphql-clients.md#warnings).",
+    "`configurationWarnings` of an assistant names values that were stored but do not work. A change of an assistant or a configuration names those among its own values: REST in the header `Warning`, GraphQL in [`extensions.warnings`](graphql-clients.md#warnings). Not so variables without a test value, because a conversation may bring the value; its start names those that have none.",
     "",
     "| Code | Meaning |",
     "| --- | --- |",
