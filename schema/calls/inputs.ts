@@ -1,9 +1,10 @@
 import { ArgsType, ID, InputType } from "type-graphql";
 import type { Callee } from "../../src/channels/calls/place-call";
+import { STATUSES } from "../../src/chats/chats/chats";
 import { ConnectionArgs } from "../core/connection";
 import { VARIABLES } from "../configurations/texts";
 import { Field } from "../core/decorators";
-import { NotNull, Rule } from "../core/rules";
+import { NotNull, oneOf, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
 const ID_RULE = { nullable: false, maxLength: 4096 } as const;
@@ -92,8 +93,8 @@ export class StartWebCallInput extends CallFields {
 
 @InputType({ description: "Conditions for calls; all must hold." })
 export class CallFilter {
-  @NotNull
-  @Field({ nullable: true, description: "Only calls with this status." })
+  @Rule({ nullable: false, enum: STATUSES })
+  @Field({ nullable: true, description: `Only calls with this status: ${oneOf(STATUSES)}.` })
   status?: string;
   @NotNull
   @Field(() => ID, { nullable: true, description: "Only calls with this assistant." })

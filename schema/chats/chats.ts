@@ -39,7 +39,8 @@ export class Message {
   channel!: string;
   @Field(() => String, { nullable: true, description: "Text; null if the message has none." })
   content!: string | null;
-  @Field(() => JSONObject, { description:
+  @Field(() => JSONObject, {
+    description:
       "Metadata supplied with the message. In an answer from resources or files, `citations` lists the passages as {source, text, fileId, page}; `text` contains at most the first 300 characters of a passage.",
   })
   metadata!: JsonObject;

@@ -1,10 +1,11 @@
 import { ArgsType, ID, InputType, Int } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { STATUSES } from "../../src/chats/chats/chats";
 import { ConnectionArgs } from "../core/connection";
 import { VARIABLES } from "../configurations/texts";
 import { Field } from "../core/decorators";
 import { Channel, MessageRole } from "../core/enums";
-import { NotNull, Rule } from "../core/rules";
+import { NotNull, oneOf, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
 @InputType({ description: "New chat with an assistant, a workflow or a deployment: exactly one of them." })
@@ -82,8 +83,8 @@ export class ChatFilter {
   @NotNull
   @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   channel?: "VOICE" | "TEXT" | "SMS";
-  @NotNull
-  @Field({ nullable: true, description: "Only chats with this status." })
+  @Rule({ nullable: false, enum: STATUSES })
+  @Field({ nullable: true, description: `Only chats with this status: ${oneOf(STATUSES)}.` })
   status?: string;
   @NotNull
   @Field({ nullable: true, description: "Only chats started after this time (exclusive)." })

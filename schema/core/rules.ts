@@ -24,6 +24,8 @@ export interface InputRule {
   readonly maxItems?: number;
   /** `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only. */
   readonly format?: "uri" | "cursor" | "id";
+  /** The possible values of a text that GraphQL does not declare as an enum. */
+  readonly enum?: readonly string[];
   /** The field is an extension of the documented REST interface. */
   readonly "x-extension"?: true;
 }
@@ -34,6 +36,9 @@ const MAX_TEXT_BYTES = 1_048_576;
 /** Messages of our scalars for values of another form. */
 export const OBJECT_EXPECTED = "must be a JSON object";
 export const DATE_TIME_EXPECTED = 'must be an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
+
+/** Values for a description, such as "a, b or c". */
+export const oneOf = (values: readonly string[]): string => values.join(", ").replace(/, (?=[^,]*$)/, " or ");
 
 /** Sets the rule of an input field; both interfaces enforce it. */
 export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
@@ -121,13 +126,14 @@ const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 
 function wrongText(text: string, rule: InputRule): string | undefined {
-  const { minLength = 0, maxLength = Infinity, format } = rule;
+  const { minLength = 0, maxLength = Infinity, format, enum: values } = rule;
   if (text.includes("\0")) return "must not contain the character U+0000";
   if (!text.isWellFormed()) return "must not contain a lone surrogate";
   const length = lengthOf(text, maxLength);
   if (minLength > 0 && text.trim() === "") return "must not be empty";
   if (length < minLength || length > maxLength)
     return `must be ${minLength > 0 ? `${minLength} to` : "at most"} ${maxLength} characters long; got ${Array.from(text).length}`;
+  if (values && !values.includes(text)) return `must be one of ${values.join(", ")}; got ${quoted(text)}`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
   if (format === "cursor" && !ID_FORM.test(text))
     return `must be a cursor or endCursor of an earlier page; got ${quoted(text)}`;

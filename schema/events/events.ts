@@ -9,7 +9,7 @@ import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Channel } from "../core/enums";
-import { NotNull } from "../core/rules";
+import { NotNull, oneOf } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { EventsArgs, ReplayEventsInput } from "./inputs";
 import { WebhookDestination } from "../webhooks/webhooks";
@@ -22,7 +22,7 @@ export class Event {
   @Field(() => ID, { description: "Id of the event, which its deliveries have in the header webhook-id." })
   id!: string;
   @Field({
-    description: `Name of the event, which its deliveries have in the header webhook-event: ${EVENT_NAMES.join(", ").replace(/, (?=[^,]*$)/, " or ")}.`,
+    description: `Name of the event, which its deliveries have in the header webhook-event: ${oneOf(EVENT_NAMES)}.`,
   })
   name!: string;
   @Field(() => Channel, { description: "Channel of the chat." })
@@ -131,7 +131,7 @@ export class EventResolver {
 
   @Mutation(() => ReplayResult, {
     description:
-      "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND; WEBHOOK_DESTINATION_DISABLED unless dryRun is true.",
+      "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND; CHAT_NOT_FOUND or ASSISTANT_NOT_FOUND for an unknown id in the filter; WEBHOOK_DESTINATION_DISABLED unless dryRun is true.",
   })
   async replayEvents(
     @Arg("input", { description: "Events and destination." })

@@ -1,12 +1,13 @@
 import { ArgsType, ID, InputType } from "type-graphql";
+import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { ConnectionArgs } from "../core/connection";
 import { Field } from "../core/decorators";
-import { NotNull } from "../core/rules";
+import { NotNull, oneOf, Rule } from "../core/rules";
 
 @InputType({ description: "Conditions for events; all must hold." })
 export class EventFilter {
-  @NotNull
-  @Field({ nullable: true, description: "Only events with this name." })
+  @Rule({ nullable: false, enum: EVENT_NAMES })
+  @Field({ nullable: true, description: `Only events with this name: ${oneOf(EVENT_NAMES)}.` })
   name?: string;
   @NotNull
   @Field(() => ID, { nullable: true, description: "Only events of this chat." })

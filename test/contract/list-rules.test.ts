@@ -54,6 +54,13 @@ const ROWS: Readonly<Record<keyof ItemRule, Row>> = {
     wrong: "ftp://example.com",
     message: "must be a URL that begins with http:// or https://",
   },
+  enum: {
+    rule: { enum: ["ended", "ringing"] },
+    type: GraphQLString,
+    right: "ended",
+    wrong: "finished",
+    message: 'must be one of ended, ringing; got "finished"',
+  },
   minimum: {
     rule: { minimum: 1 },
     type: GraphQLFloat,

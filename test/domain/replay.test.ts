@@ -107,7 +107,7 @@ describe("a replay", () => {
       () => ({ name: "session-start", chatId: chats[0] }),
       ({ name, chatId }) => name === "session-start" && chatId === chats[0],
     ],
-    ["an unknown name", () => ({ name: "call-recording" }), () => false],
+    ["a name that no event has", () => ({ name: "call-recording" }), () => false],
   ])("sends only events that match its filter: %s", async (_what, filterOf, wanted) => {
     const expected = events.filter((event) => wanted(event, events));
     expect(await replay(filterOf(events), true)).toEqual({ events: expected.length, dryRun: true });
@@ -118,6 +118,33 @@ describe("a replay", () => {
     await receiver.until(expected.length + 1);
     const last = ids(events.filter(({ name, chatId }) => name === "session-end" && chatId === chats[1]));
     expect(sent().sort()).toEqual([...ids(expected), ...last].sort());
+  });
+
+  test.each([
+    [
+      { name: "conversation-update" },
+      "BAD_USER_INPUT",
+      /must be one of status-changed, .*; got "conversation-update"/,
+    ],
+    [{ chatId: UNKNOWN_ID }, "CHAT_NOT_FOUND", /No chat with id/],
+    [{ assistantId: UNKNOWN_ID }, "ASSISTANT_NOT_FOUND", /No assistant with id/],
+  ])("refuses the unknown value in the filter %j", async (filter, code, message) => {
+    for (const dryRun of [true, false]) {
+      const error = await running.api.gqlError(REPLAY, { input: { destinationId, filter, dryRun } });
+      expect(error).toMatchObject({ message: expect.stringMatching(message), extensions: { code } });
+    }
+  });
+
+  test("finds the events of a deleted assistant, and of a chat that is gone", async () => {
+    const { api, database } = running;
+    const assistantId = await quietAssistant(api);
+    const chatId = await newChat(api, assistantId);
+    await api.delete(`/rest/v1/assistants/${assistantId}`, 200);
+    const { events } = await replay({ assistantId, name: "session-start" });
+    expect(events).toBe(1);
+    expect(await replay({ assistantId, name: "call-recording" })).toMatchObject({ events: 0 });
+    await database.query("delete from chats where id = $1", [chatId]);
+    expect(await replay({ chatId, name: "session-start" })).toMatchObject({ events: 1 });
   });
 
   test("is refused for a disabled destination, as are other ways to send it an event; counting is not", async () => {

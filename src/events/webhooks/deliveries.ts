@@ -69,13 +69,14 @@ export class Deliveries {
    * Sends up to 10,000 stored events to a destination again, in order within each chat.
    * @param dryRun only counts
    * @returns the number of events
-   * @throws WEBHOOK_DESTINATION_DISABLED unless it only counts
+   * @throws WEBHOOK_DESTINATION_DISABLED unless it only counts; CHAT_NOT_FOUND, ASSISTANT_NOT_FOUND
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
     return this.scope.transaction(async (scope) => {
       const matching = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
       const events = await matching.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
+      if (events.length === 0) await scope.of(Deliveries).checkExists(filter);
       if (dryRun) return events.length;
       await scope.of(Deliveries).checkEnabled(destinationId);
       const rows = events.map(({ id: eventId, ...order }) => ({
@@ -90,6 +91,15 @@ export class Deliveries {
       await scope.of(DeliveryQueues).add(destinationId, [...chats], alone);
       return events.length;
     });
+  }
+
+  /** Checks the records of a filter that finds nothing: events may outlive them. @throws CHAT_NOT_FOUND, ASSISTANT_NOT_FOUND */
+  private async checkExists({ chatId, assistantId }: EventFilter): Promise<void> {
+    const find = (table: "chats" | "assistants", id: string) =>
+      this.scope.table(table).where({ id }).select("id");
+    if (chatId != null && (await find("chats", chatId)).length === 0) missing("Chat", chatId);
+    if (assistantId != null && (await find("assistants", assistantId)).length === 0)
+      missing("Assistant", assistantId);
   }
 
   private async checkEnabled(id: string): Promise<void> {
