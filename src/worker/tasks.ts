@@ -11,7 +11,8 @@ import { giveUpReceived, giveUpSending, giveUpNotice } from "../channels/sms/giv
 import { receiveSms } from "../channels/sms/receive-sms";
 import { sendSms } from "../channels/sms/send-sms";
 import { sendNotice } from "../channels/sms/send-notice";
-import { giveUpTurn, takeTurn } from "../conversation/turns/turn";
+import { giveUpTurn } from "../conversation/turns/apology";
+import { takeTurn } from "../conversation/turns/turn";
 import { jobOf } from "../account/audit/note";
 import type { Database } from "../platform/database/database";
 import type { Scope } from "../platform/database/scope";

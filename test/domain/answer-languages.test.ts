@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { LANGUAGES, type Language } from "../../src/platform/language/detect-language";
-import { PHRASES } from "../../src/platform/providers/local-phrases";
+import { PHRASES } from "../../src/platform/language/local-phrases";
 import { localModel } from "../../src/platform/providers/local-model";
 import type { ModelMessage, ModelRequest } from "../../src/platform/ports/text-model";
 import { useApp } from "../support/app";

@@ -157,6 +157,16 @@ describe("a turn with a model", () => {
     expect((await log()).metadata.errors).toHaveLength(1);
   });
 
+  test.each([
+    ["Guten Tag, wann haben Sie morgen geöffnet?", /^Entschuldigung/],
+    ["こんにちは。明日は何時に開きますか？", /^申し訳ありません/],
+    ["When do you open tomorrow?", /^I'm sorry/],
+  ])("the apology is in the language of the person: %s", async (said, apology) => {
+    const { say } = await talk([{ status: 400 }]);
+    expect((await say(said)).content).toMatch(apology);
+    expect((await say("ok")).content).toMatch(apology);
+  });
+
   test("if a key cannot be decrypted the chat gets an apology and the log the error, and no model is called", async () => {
     const { model, say, log } = await talk([{ text: ["Here I am."] }]);
     await running.database.query("update model_credentials set sealed_key = 'of another server'");

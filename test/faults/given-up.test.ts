@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { Messages } from "../../src/chats/chats/messages";
-import { APOLOGY } from "../../src/conversation/turns/turn";
+import { APOLOGIES } from "../../src/conversation/turns/apology";
 import { newId } from "../../src/platform/database/ids";
 import type { Scope } from "../../src/platform/database/scope";
 import { freeJobs, MAX_DEATHS } from "../../src/platform/jobs/free-jobs";
@@ -79,7 +79,7 @@ const CASES: Readonly<Record<Task, Case>> = {
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     await say(running.api, chatId, "Anybody there?", "USER");
     const consequence = async () => {
-      expect((await messagesOf(chatId)).at(-1)).toEqual({ role: "ASSISTANT", content: APOLOGY });
+      expect((await messagesOf(chatId)).at(-1)).toEqual({ role: "ASSISTANT", content: APOLOGIES.en });
       expect(await errorsOf(chatId)).toContain("given up");
     };
     return { has: { chatId }, consequence };
@@ -258,7 +258,7 @@ test(
     await die(chatId, 7);
     await server();
     await until(async () => (await messagesOf(chatId)).length === 2);
-    expect((await messagesOf(chatId))[1]!.content).not.toBe(APOLOGY);
+    expect((await messagesOf(chatId))[1]!.content).not.toBe(APOLOGIES.en);
   },
   3 * SERVER_TIMEOUT_MS,
 );
@@ -270,7 +270,7 @@ test(
     await die(chatId, MAX_DEATHS);
     await server();
     await until(async () => (await messagesOf(chatId)).length === 2);
-    expect((await messagesOf(chatId))[1]!.content).toBe(APOLOGY);
+    expect((await messagesOf(chatId))[1]!.content).toBe(APOLOGIES.en);
   },
   3 * SERVER_TIMEOUT_MS,
 );

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { Messages } from "../../src/chats/chats/messages";
-import { APOLOGY } from "../../src/conversation/turns/turn";
+import { APOLOGIES } from "../../src/conversation/turns/apology";
 import { periodicTasks, type slowTasks, type soleTasks, type tasks } from "../../src/worker/tasks";
 import { newId } from "../../src/platform/database/ids";
 import { eraseTextsAtProvider } from "../../src/privacy/erasure/at-providers";
@@ -80,7 +80,7 @@ const CASES = {
         await until(async () => (await messagesOf(chatId)).length > 1);
         const [, answer, ...more] = await messagesOf(chatId);
         expect(answer!.role).toBe("ASSISTANT");
-        expect(answer!.content).not.toBe(APOLOGY);
+        expect(answer!.content).not.toBe(APOLOGIES.en);
         expect(more).toEqual([]);
       };
       return { has: { chatId }, finished };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { keepFacts } from "../../src/chats/analytics/keep-facts";
 import { LANGUAGES } from "../../src/platform/language/detect-language";
-import { PHRASES, type Phrases } from "../../src/platform/providers/local-phrases";
+import { PHRASES, type Phrases } from "../../src/platform/language/local-phrases";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";

@@ -683,11 +683,13 @@ describe("an answer of the assistant in a call", () => {
       const call = await newCall({ ...QUIET, model: "GPT_4_O" });
       const { body } = await call.ask([{ role: "user", content: "Hello" }]);
       expect(body.choices[0].message.content).toMatch(/^I'm sorry/);
+      const german = await call.ask([{ role: "user", content: "Guten Tag, wann haben Sie geöffnet?" }]);
+      expect(german.body.choices[0].message.content).toMatch(/^Entschuldigung/);
       expect(model.asked.length).toBeGreaterThan(1);
       const [{ errors }] = (await running.database.query("select errors from chats where id = $1", [
         call.id,
       ])) as [{ errors: unknown[] }];
-      expect(errors).toHaveLength(1);
+      expect(errors).toHaveLength(2);
     } finally {
       await api.gql("mutation { setModelCredential(input: { provider: OPENAI }) { provider } }");
       await model.stop();

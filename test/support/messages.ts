@@ -59,7 +59,6 @@ const WORDS = /[a-z]{2,}[,:;]? +[a-z]{2,}/i;
 const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^src\/web\//, "pages of the browser, tested in browsers"],
   [/^src\/platform\/database\/migrations\//, "SQL"],
-  [/^src\/platform\/providers\/local-phrases\.ts$/, "words of the local assistant"],
   [/^src\/platform\/language\//, "word lists"],
   [/^src\/http\/error-reference\.ts$/, "documentation"],
   [/^rest-compat\/(routes\/|openapi|examples)/, "documentation"],

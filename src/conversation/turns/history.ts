@@ -52,6 +52,10 @@ export const withoutFunctions = (history: readonly Message[]): ModelMessage[] =>
     .filter(({ role }) => role !== "TOOL")
     .flatMap((message) => toModel({ ...message, toolCalls: null }));
 
+/** What the person and the assistant said, without notes. */
+export const spokenIn = (history: readonly Message[]): ModelMessage[] =>
+  withoutFunctions(history.filter(({ role }) => role !== "SYSTEM"));
+
 /** The answers of functions, for a model that does not see their calls. Leaves out transitions of a workflow. */
 export function functionResults(messages: readonly Message[]): string {
   const calls = messages.flatMap(({ toolCalls }) => toolCalls ?? []) as { id: string; name: string }[]; // as turns store them

@@ -16,6 +16,7 @@ import {
 import type { Ending } from "../workflows/workflow-position";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions } from "../functions/functions";
+import { apologyFor } from "./apology";
 import { askModel } from "./ask-model";
 import { countAnswer, recordFailedAnswer } from "./failed-answer";
 import { functionResults } from "./history";
@@ -23,7 +24,7 @@ import { StatusEvents } from "./status-events";
 import { assemble, type TurnParts, type PreparedTurn } from "./prepare-turn";
 import { postMessage, Steps } from "./steps";
 import { TokenStream } from "./token-stream";
-import { APOLOGY, MAX_ROUNDS, RETRY_PAUSES_MS } from "./turn";
+import { MAX_ROUNDS, RETRY_PAUSES_MS } from "./turn";
 
 /** A question that a voice engine has transcribed. */
 export interface SpokenQuestion {
@@ -55,7 +56,7 @@ export async function* speak(scope: Scope, question: SpokenQuestion): AsyncGener
   } catch (error) {
     if (!signal.aborted) {
       await recordFailedAnswer(scope, chat.id, error as Error);
-      yield { type: "text", text: APOLOGY };
+      yield { type: "text", text: await apologyFor(question.history) };
     }
   } finally {
     await tokens.flush();

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
-import { Messages } from "../../chats/chats/messages";
 import { conversationOf, type Conversation } from "../../chats/chats/store-message";
 import type { ChannelConfiguration } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
@@ -17,19 +16,19 @@ import {
 import type { Ending } from "../workflows/workflow-position";
 import { conclude } from "../workflows/speaker";
 import { answerExtras } from "./after-answer";
+import { apologize } from "./apology";
 import { askModel } from "./ask-model";
-import { countAnswer, recordFailedAnswer } from "./failed-answer";
+import { countAnswer } from "./failed-answer";
 import { StatusEvents } from "./status-events";
 import { openQuestion, prepare, prepareAfterHandover, type PreparedTurn } from "./prepare-turn";
-import { postMessage, Steps, type TurnMessage } from "./steps";
+import { postMessage, Steps } from "./steps";
+import { storeIfUnanswered, type AnswerableTurn, type AnswerContent } from "./store-answer";
 import { TokenStream } from "./token-stream";
 
 /** Requests to the model in one turn. */
 export const MAX_ROUNDS = 10;
 /** Pauses before retries of a failed request to the model. */
 export const RETRY_PAUSES_MS = [500, 2_000];
-/** The message to the person if no answer can be generated. */
-export const APOLOGY = "I'm sorry, I can't answer right now. Please try again in a moment.";
 
 /** The chat has ended, or another worker, which presumed this one dead, has answered: this answer is discarded. */
 class AlreadyAnswered extends Error {}
@@ -63,16 +62,13 @@ export async function takeTurn(scope: Scope, chatId: string, lastAttempt: boolea
     const isUnavailable = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
     if (isUnavailable && !lastAttempt) throw error;
     await output.status.flush();
-    if (!(await apologize(scope, turn, error as Error))) return;
+    if (!(await apologize(scope, turn, question.history, error as Error))) return;
   } finally {
     await output.tokens.flush();
   }
   output.status.add("listening");
   await output.status.flush();
 }
-
-/** The fields of a turn that storing an answer needs. */
-type AnswerableTurn = Pick<PreparedTurn, "chat" | "answered" | "upTo" | "metadata">;
 
 /** Shows an answer to subscribers while it is generated. */
 interface Output {
@@ -205,33 +201,9 @@ async function hangUp(scope: Scope, turn: PreparedTurn): Promise<void> {
   await scope.of(Chats).endIfLive(turn.chat.id, "assistant-ended");
 }
 
-/** Posts an apology and logs the error. @returns false if another worker has answered */
-async function apologize(scope: Scope, turn: AnswerableTurn, error: Error): Promise<boolean> {
-  await recordFailedAnswer(scope, turn.chat.id, error);
-  return storeIfUnanswered(scope, turn, { content: APOLOGY, metadata: { ...turn.metadata, error: true } });
-}
-
-/** Apologizes for an unanswered message. Reads as little as possible, because a read may be what failed. */
-export async function giveUpTurn(scope: Scope, chatId: string): Promise<void> {
-  const chat = await scope.of(Chats).row(chatId);
-  const history = await scope.of(Messages).history(chatId);
-  const upTo = history.findLast(({ role }) => role === "USER")?.sequence ?? 0;
-  if (!chat || upTo <= chat.answeredSequence) return;
-  const turn: AnswerableTurn = { chat, answered: chat.answeredSequence, upTo, metadata: {} };
-  await apologize(scope, turn, new Error("The turn was given up: all attempts to answer failed."));
-}
-
 /** @throws AlreadyAnswered if another worker has answered */
 async function storeAnswer(scope: Scope, turn: PreparedTurn, content: AnswerContent): Promise<void> {
   if (!(await storeIfUnanswered(scope, turn, content))) throw new AlreadyAnswered();
-}
-
-type AnswerContent = Omit<TurnMessage, "role" | "answers">;
-
-/** Stores an answer and marks the question as answered in one statement, so that a crash cannot separate them. */
-function storeIfUnanswered(scope: Scope, turn: AnswerableTurn, content: AnswerContent): Promise<boolean> {
-  const answers = { since: turn.answered, upTo: turn.upTo };
-  return postMessage(scope, turn, { role: "ASSISTANT", ...content, answers });
 }
 
 /** @throws AlreadyAnswered if another worker has answered */

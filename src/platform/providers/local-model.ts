@@ -1,7 +1,7 @@
 import { currentTime } from "../clock";
 import type { Language } from "../language/detect-language";
 import type { ModelCall, ModelMessage, ModelPart, ModelRequest, TextModel } from "../ports/text-model";
-import { PHRASES } from "./local-phrases";
+import { PHRASES } from "../language/local-phrases";
 import { understand } from "./understand";
 
 const CALL = /^call:([A-Za-z0-9_-]{1,64})(?![A-Za-z0-9_-])/;

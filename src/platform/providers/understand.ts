@@ -1,8 +1,8 @@
 import type { Language } from "../language/detect-language";
 import type { ModelRequest } from "../ports/text-model";
-import { languageOfAnswer } from "./answer-language";
-import type { Remark } from "./local-phrases";
-import { findPhrases } from "./remarks";
+import { languageOfAnswer } from "../language/answer-language";
+import type { Remark } from "../language/local-phrases";
+import { findPhrases } from "../language/remarks";
 
 interface Understanding {
   readonly remarks: ReadonlySet<Remark>;

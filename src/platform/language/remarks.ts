@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from "../language/detect-language";
+import { LANGUAGES, type Language } from "./detect-language";
 import { PHRASES, type Remark } from "./local-phrases";
 
 /** A phrase of the local model in one language. */

@@ -1,4 +1,4 @@
-import type { Language } from "../language/detect-language";
+import type { Language } from "./detect-language";
 
 /** `who` asks about the assistant itself; `nod` answers a question but asks none. */
 export type Remark = "hello" | "thanks" | "bye" | "who" | "nod";

@@ -1,5 +1,5 @@
-import { detectLanguage, LANGUAGES, type Language } from "../language/detect-language";
-import { withoutQuestionWords } from "../language/question-words";
+import { detectLanguage, LANGUAGES, type Language } from "./detect-language";
+import { withoutQuestionWords } from "./question-words";
 import type { ModelRequest } from "../ports/text-model";
 import { findPhrases, type Phrase } from "./remarks";
 
