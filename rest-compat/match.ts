@@ -14,6 +14,14 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** A path that exists, but not with this method. */
+export interface OtherMethods {
+  /** The methods of the path. */
+  readonly allowed: readonly Method[];
+  /** Paths one segment longer that have the method. */
+  readonly longer: readonly string[];
+}
+
 const newNode = (): PathNode => ({ fixed: new Map(), rows: new Map() });
 
 /** Finds routes by method and path segments; fixed segments take precedence over parameters. */
@@ -24,15 +32,16 @@ export class RouteTable {
     for (const route of routes) this.add(route);
   }
 
-  /** Finds the route of a request. @returns the path's methods if it lacks this one; undefined for an unknown path */
-  find(method: string, path: string): Match | { readonly allowed: readonly Method[] } | undefined {
+  /** Finds the route of a request. @returns undefined for an unknown path */
+  find(method: string, path: string): Match | OtherMethods | undefined {
     const raw = path.split("/").slice(1);
     if (raw.at(-1) === "") raw.pop();
     const values: string[] = [];
     const found = walk(this.root, raw, 0, values);
     if (!found) return undefined;
-    const row = found.rows.get((method === "HEAD" ? "get" : method.toLowerCase()) as Method);
-    if (!row) return { allowed: [...found.rows.keys()] };
+    const wanted = (method === "HEAD" ? "get" : method.toLowerCase()) as Method;
+    const row = found.rows.get(wanted);
+    if (!row) return { allowed: [...found.rows.keys()], longer: longerPaths(found, wanted) };
     return {
       route: row.route,
       params: Object.fromEntries(row.names.map((name, index) => [name, decoded(name, values[index]!)])),
@@ -53,6 +62,11 @@ export class RouteTable {
     }
     node.rows.set(route.method, { route, names });
   }
+}
+
+function longerPaths({ fixed, parameter }: PathNode, method: Method): string[] {
+  const nodes = [...fixed.values(), ...(parameter ? [parameter] : [])];
+  return nodes.flatMap(({ rows }) => rows.get(method)?.route.path.replace(/:(\w+)/g, "{$1}") ?? []);
 }
 
 function walk(

@@ -28,7 +28,7 @@ export function restRouter(server: RestServer, routes: readonly CompiledRoute[])
     try {
       const found = table.find(req.method!, req.url!.split("?", 1)[0]!);
       if (!found) return next();
-      if ("allowed" in found) return refuseMethod(req, res, found.allowed);
+      if ("allowed" in found) return refuseMethod(req, res, found.allowed, found.longer);
       await handle(server, found.route, found.params, req, res);
     } catch (error) {
       server.sendError(res, error);

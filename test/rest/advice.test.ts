@@ -60,6 +60,24 @@ describe("an unknown path", () => {
   );
 });
 
+test.each([
+  ["POST", "/files", " For POST, use /rest/v1/files/upload."],
+  ["POST", "/organization", " For POST, use /rest/v1/organization/token or /rest/v1/organization/keys."],
+  ["DELETE", "/organization/keys", " For DELETE, use /rest/v1/organization/keys/{keyId}."],
+  ["POST", "/ai-chats/some-id", " For POST, use /rest/v1/ai-chats/{id}/end."],
+  ["PATCH", "/files", ""],
+])(
+  "%s %s, which lacks the method, is answered with the paths below it that have it",
+  async (method, path, advice) => {
+    const { status, body } = await running.api.request(method, V1 + path);
+    expect([status, body.message]).toEqual([
+      405,
+      expect.stringMatching(/^Method not allowed\. This path supports [A-Z, ]+\./),
+    ]);
+    expect(body.message.replace(/^.*?supports [A-Z, ]+\./, "")).toBe(advice);
+  },
+);
+
 test("a URL with characters that are not percent-encoded is answered with what to do", async () => {
   const { hostname, port } = new URL(running.url);
   const answer = await new Promise<string>((resolve, reject) => {
