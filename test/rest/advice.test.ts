@@ -103,6 +103,24 @@ describe("what has no effect is told in a warning:", () => {
     ]);
   });
 
+  test.each(["", "?wait=true"])(
+    "another channel of a message than that of its chat, with %j",
+    async (query) => {
+      const chatId = await newChat(running.api, await quietAssistant(running.api));
+      const post = (channel: string) =>
+        running.api.request("POST", `${V1}/ai-chats/messages${query}`, {
+          ...said(chatId, "Note", "ASSISTANT"),
+          channel,
+        });
+      const { status, body, headers } = await post("SMS");
+      expect([status, body.channel]).toEqual([201, "SMS"]);
+      expect(headers.get("warning")).toContain(
+        "The channel SMS is stored with the message and has no effect: the channel of the chat is TEXT.",
+      );
+      expect((await post("TEXT")).headers.get("warning") ?? "").not.toContain("The channel");
+    },
+  );
+
   test.each(["GET", "PATCH", "DELETE"])("an Idempotency-Key of a %s", async (method) => {
     const path = `${V1}/assistants/${await newAssistant(running.api)}`;
     const body = method === "PATCH" ? { name: "Bea" } : undefined;

@@ -27,7 +27,7 @@ export async function postMessage(
   { wait, withReply, id }: { readonly wait?: boolean; readonly withReply?: boolean; readonly id?: string },
 ): Promise<Message | AnsweredMessage> {
   if (!wait && !withReply) return scope.of(Messages).post(input);
-  const message = await postAndWait(fresh, input, id);
+  const message = await postAndWait(fresh, input, { id, warn: (text) => scope.warn(text) });
   if (message.role !== "USER") scope.warn(NOT_ANSWERED);
   else if (message.reply === null) scope.warn(UNANSWERED);
   return withReply ? message : (message.reply ?? message);
@@ -41,7 +41,7 @@ const UNANSWERED =
 async function postAndWait(
   fresh: () => Scope,
   input: PostMessageInput,
-  id?: string,
+  { id, warn }: { readonly id?: string; readonly warn: (text: string) => void },
 ): Promise<AnsweredMessage> {
   const { listener } = fresh().ports;
   const signal = new Signal();
@@ -56,8 +56,10 @@ async function postAndWait(
     }),
   ];
   try {
-    const messages = fresh().of(Messages);
+    const posting = fresh();
+    const messages = posting.of(Messages);
     const posted = await (id === undefined ? messages.post(input) : messages.postOnce(id, input));
+    posting.notes.warnings.forEach(warn);
     if (posted.role !== "USER") return { ...posted, reply: null };
     if (id !== undefined) signal.notify(); // the answer may be there already
     const until = performance.now() + ANSWER_TIMEOUT_MS;

@@ -33,10 +33,16 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     };
     const message = { ...identity, ...columns };
     const cause = { ...causeOf(message, input), jobs: jobsOf(input, chat) };
-    if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) return message;
+    if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) {
+      if (channel !== chat.channel) scope.warn(otherChannel(channel, chat.channel));
+      return message;
+    }
     // Another message was stored in the meantime, or the chat has ended: retry with the current state.
   }
 }
+
+const otherChannel = (channel: string, own: string) =>
+  `The channel ${channel} is stored with the message and has no effect: the channel of the chat is ${own}.`;
 
 /** A chat, live or ended, with its messages, read by one statement. */
 export async function conversationOf(scope: Scope, chatId: string): Promise<Conversation | undefined> {
