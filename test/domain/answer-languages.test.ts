@@ -200,6 +200,31 @@ describe("without a model, an assistant keeps its language", () => {
       expect(languagesIn(await answer(texts, ...asked))).toEqual(["en"]);
   });
 
+  test.each([
+    ...["ログインできない", "返品したい", "予約したい", "まだ届かない", "駐車場はありますか"].map((said) => [
+      "ja",
+      said,
+    ]),
+    ...["로그인이 안 돼요", "환불해 주세요", "주차장 있나요"].map((said) => ["ko", said]),
+    ...["我无法登录", "我要退货", "有停车场吗"].map((said) => ["zh", said]),
+    ...["لا أستطيع الدخول", "أريد استرداد المال", "كَيْفَ أَدْخُلُ؟", "هل يوجد موقف؟"].map((said) => ["ar", said]),
+    ...["אני לא מצליח להתחבר", "יש חניה?"].map((said) => ["he", said]),
+  ])(
+    "but not when a short sentence is in another script, which no name is: %s %s",
+    async (language, said) => {
+      const texts = ["Hi!", "# Opening hours\nWe are open from Monday to Friday."];
+      expect(languagesIn(await answer(texts, said!))).toEqual([language]);
+    },
+  );
+
+  test.each(["こんにちは。予約したい", "您好，我要退货"])(
+    "with the punctuation of its script: %s",
+    async (said) => {
+      expect(await answer([""], said)).toMatch(/。$/);
+      expect(await answer([""], said)).not.toMatch(/[ .]/);
+    },
+  );
+
   test("of the longest text if they differ, and English if nothing tells", async () => {
     const { de, fr, en } = SAMPLES;
     expect(languagesIn(await answer(["Bonjour !", de.resources], "hi"))).toContain("de");

@@ -19,6 +19,11 @@ const CLEARLY_BETTER = 0.1;
 
 const UNSPACED_LANGUAGES: readonly Language[] = ["ja", "ko", "zh"];
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}]/gu;
+/** Katakana counts only beside hiragana, because foreign names are written in it alone. */
+const JAPANESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/gu;
+const HIRAGANA = /\p{Script=Hiragana}/u;
+/** The vowels of Arabic and Hebrew, which are seldom written. */
+const VOWEL_MARKS = /[\u0591-\u05C7\u064B-\u0652]/g;
 /** Words within names. */
 const PARTICLES = new Set(
   "al ap ben bin da das de del della den der des di do dos du el ibn la las le los ten ter und van von y zu".split(
@@ -68,7 +73,7 @@ async function firstSure(some: readonly string[]): Promise<Language | undefined>
  * @param usual the language of the conversation so far: it stays unless another one fits clearly better
  */
 async function sureLanguage(whole: string, usual?: Language): Promise<Language | undefined> {
-  const text = whole.slice(0, SAMPLE_LENGTH);
+  const text = whole.slice(0, SAMPLE_LENGTH).replace(VOWEL_MARKS, "");
   const { found, rest } = findPhrases(text);
   if (found.length > 0 && !/\p{L}/u.test(rest)) return languageOfPhrases(found);
   const words = wordsOf(text);
@@ -78,7 +83,7 @@ async function sureLanguage(whole: string, usual?: Language): Promise<Language |
   const isQuestion = hasQuestionWord(words, language);
   const isClear = usual === undefined || scoreOf(language) - scoreOf(usual) > CLEARLY_BETTER;
   const count = UNSPACED_LANGUAGES.includes(language)
-    ? (text.match(UNSPACED)?.length ?? 0) - MIN_UNSPACED
+    ? (text.match(HIRAGANA.test(text) ? JAPANESE : UNSPACED)?.length ?? 0) - MIN_UNSPACED
     : new Set(words.map((word) => word.toLowerCase())).size - MIN_WORDS;
   if (!isClear && (count < 0 || !isQuestion || hasQuestionWord(words, usual))) return usual;
   if (count < (isQuestion ? -1 : 0)) return undefined;

@@ -7,7 +7,9 @@ const list = (words: string): ReadonlySet<string> => new Set(words.split(" "));
  * for Polish, Hebrew, Korean, Chinese and Japanese.
  */
 const SPACED: Partial<Readonly<Record<Language, ReadonlySet<string>>>> = {
-  ar: list("هل متى أين اين كيف كم ما ماذا من لماذا أي يوجد توجد لديكم عندكم يمكن يمكنني أريد من فضلك"),
+  ar: list(
+    "هل متى أين اين كيف كم ما ماذا من لماذا أي يوجد توجد لديكم عندكم يمكن يمكنني أستطيع أنا لا لم أريد من فضلك",
+  ),
   de: list("wann wo wie wieviel wer warum gibt haben hat kann können könnte möchte bitte es"),
   en: list("much many please there get tell know could would may need want like"),
   es: list(

@@ -52,21 +52,24 @@ async function reply(request: ModelRequest, said: string): Promise<string> {
   const { messages, quote, topics } = request;
   const { remarks, rest, language } = await understand(said, request);
   const say = PHRASES[language];
+  const gap = UNSPACED.has(language) ? "" : " ";
+  const opening = remarks.has("hello") ? `${say.hello}${gap}` : "";
   const offer = async () => offerOf(unmentioned(await topics(), messages), language);
   const isClosing = (remarks.has("thanks") || remarks.has("bye")) && !/[?？؟]/.test(rest);
-  if (remarks.has("who"))
-    return `${remarks.has("hello") ? say.hello : ""} ${say.ask} ${await offer()}`.trim();
+  if (remarks.has("who")) return `${opening}${say.ask}${gap}${await offer()}`;
   if (/\p{L}/u.test(rest) && !(isClosing && rest.split(/\s+/).length <= MAX_CLOSING_LENGTH)) {
     const found = await quote(rest);
     if (found !== undefined) return found;
   } else if (remarks.size > 0) {
     const closing = [remarks.has("thanks") && say.welcome, remarks.has("bye") && say.bye].filter(Boolean);
-    if (closing.length > 0) return closing.join(" ");
-    return `${remarks.has("hello") ? `${say.hello} ` : ""}${say.ask} ${await offer()}`;
+    if (closing.length > 0) return closing.join(gap);
+    return `${opening}${say.ask}${gap}${await offer()}`;
   }
-  const opening = remarks.has("hello") ? `${say.hello} ` : "";
-  return `${opening}${/\p{L}/u.test(rest) ? say.unknown : say.ask} ${await offer()}`;
+  return `${opening}${/\p{L}/u.test(rest) ? say.unknown : say.ask}${gap}${await offer()}`;
 }
+
+/** Languages without spaces between sentences, whose full stop is "。". */
+const UNSPACED: ReadonlySet<Language> = new Set(["ja", "zh"]);
 
 /** Says what can be looked up. */
 function offerOf(topics: readonly string[], language: Language): string {
@@ -74,7 +77,7 @@ function offerOf(topics: readonly string[], language: Language): string {
   if (topics.length === 0) return noTopics;
   const [open, close] = QUOTES[language] ?? ["“", "”"];
   const quoted = topics.slice(0, MAX_TOPICS).map((topic) => `${open}${topic}${close}`);
-  return `${before} ${new Intl.ListFormat(language, { type: "disjunction" }).format(quoted)}.`;
+  return `${before}${UNSPACED.has(language) ? "" : " "}${new Intl.ListFormat(language, { type: "disjunction" }).format(quoted)}${UNSPACED.has(language) ? "。" : "."}`;
 }
 
 const QUOTES: Partial<Readonly<Record<Language, readonly [string, string]>>> = {
