@@ -1,15 +1,25 @@
 import type { Server, ServerResponse } from "node:http";
-import { Server as Listening } from "node:net";
+import { Server as Listening, type Socket } from "node:net";
 
 /** Time for an idle keep-alive connection to deliver a request that is under way, in ms. */
 const KEEP_ALIVE_GRACE_MS = 250;
+/** Time for running requests to end, in ms. */
+const REQUEST_GRACE_MS = 10_000;
 
-/** Shuts a server down gracefully: requests that it has started to read are answered. */
+/** Shuts a server down gracefully: requests that it has started to read are answered if they end in time. */
 export class Drain {
   private readonly running = new Set<ServerResponse>();
+  private readonly sockets = new Set<Socket>();
   private draining = false;
 
-  constructor(private readonly server: Server) {
+  constructor(
+    private readonly server: Server,
+    private readonly graceMs = REQUEST_GRACE_MS,
+  ) {
+    server.on("connection", (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once("close", () => this.sockets.delete(socket));
+    });
     server.prependListener("request", (_request, response: ServerResponse) => {
       if (this.draining) closeAfter(response);
       this.running.add(response);
@@ -19,7 +29,7 @@ export class Drain {
 
   readonly isDraining = (): boolean => this.draining;
 
-  /** Stops accepting connections; resolves when all running requests are answered. */
+  /** Stops accepting connections; resolves when all running requests are answered or cut off. */
   async begin(): Promise<void> {
     this.draining = true;
     this.server.keepAliveTimeout = 1;
@@ -28,9 +38,18 @@ export class Drain {
     const closed = new Promise<void>((resolve) =>
       Listening.prototype.close.call(this.server, () => resolve()),
     );
-    const settled = setTimeout(() => this.server.closeIdleConnections(), KEEP_ALIVE_GRACE_MS);
+    const timers = [
+      setTimeout(() => this.closeIdle(), KEEP_ALIVE_GRACE_MS),
+      setTimeout(() => this.server.closeAllConnections(), this.graceMs),
+    ];
     await closed;
-    clearTimeout(settled);
+    for (const timer of timers) clearTimeout(timer);
+  }
+
+  private closeIdle(): void {
+    this.server.closeIdleConnections();
+    // To Node, a connection that has sent nothing is not idle. Browsers open some in advance.
+    for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 

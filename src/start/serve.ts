@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
 import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
@@ -17,8 +19,8 @@ import { openLogger } from "../platform/logger";
 import type { Database } from "../platform/database/database";
 import { prepare } from "./prepare";
 
-/** How long running requests may take to finish at shutdown, in ms. */
-const SHUTDOWN_GRACE_MS = 10_000;
+/** How long running requests, and then running jobs, may take to end at shutdown, in ms. */
+const SHUTDOWN_GRACE_MS = 20_000;
 
 /**
  * Starts the service on its database and prints its addresses.
@@ -49,13 +51,20 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
       await forget();
-      await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_GRACE_MS))]);
+      await Promise.race([app.close(), sleep(SHUTDOWN_GRACE_MS).then(() => cutOff(logger))]);
       await database.stop();
     };
   } catch (error) {
     await database.stop();
     throw explained(error, database.url);
   }
+}
+
+/** Logs that work is cut off, and nothing after that: it would be errors of that work about the missing database. */
+function cutOff(logger: Logger): void {
+  const message = "jobs did not end in time and are cut off; they will be tried again";
+  logger.warn({ seconds: SHUTDOWN_GRACE_MS / 1_000 }, message);
+  logger.level = "silent";
 }
 
 /** The message for a server whose file storage differs from that of the other servers. */

@@ -22,3 +22,12 @@ test("a connection that is released twice is returned once, and its next user ke
   second.release();
   expect(pool.idleCount).toBe(1);
 });
+
+test("the end of the pool waits until its connections are closed, because PostgreSQL may stop next", async () => {
+  const pool = openJobPool(running.database.url, pino({ level: "silent" }));
+  const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
+  let open = clients.length;
+  for (const client of clients) client.once("end", () => open--).release();
+  await pool.end();
+  expect(open).toBe(0);
+});

@@ -1,4 +1,5 @@
-import { Pool, type PoolClient } from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Logger } from "pino";
 
 type Release = (release?: unknown) => void;
@@ -6,12 +7,42 @@ type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined
 
 /** Most jobs wait for something other than the database, so there are fewer connections than job slots. */
 const MAX_CONNECTIONS = 15;
+/** How long the end of the pool waits for a database that does not close a connection, in ms. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
  * Releases a connection once. The listener of graphile-worker releases its own twice if the database goes away at a bad
  * moment; pg throws then, and the rejection, which nobody handles, would end the process.
+ *
+ * Ends when its connections are closed. The pool of pg ends when it has asked PostgreSQL to close them; if PostgreSQL
+ * stops next, it reports each that is still open as an error.
  */
 class JobPool extends Pool {
+  private readonly open = new Set<PoolClient>();
+
+  constructor(config: PoolConfig) {
+    super(config);
+    this.on("connect", (client) => {
+      this.open.add(client);
+      client.once("end", () => this.open.delete(client));
+    });
+  }
+
+  override end(): Promise<void>;
+  override end(callback: () => void): void;
+  override end(callback?: () => void): Promise<void> | void {
+    const ended = this.closeAll();
+    return callback ? void ended.then(callback) : ended;
+  }
+
+  private async closeAll(): Promise<void> {
+    const closed = [...this.open].map(
+      (client) => new Promise<void>((resolve) => client.once("end", resolve)),
+    );
+    await super.end();
+    await Promise.race([Promise.all(closed), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
