@@ -65,22 +65,36 @@ function isStale({ name, sources }) {
   return [...own, ...SHARED].some((path) => newest(path) > built);
 }
 
-/** Stops with instructions if the build belongs to another user and cannot be overwritten. */
+/** Stops with instructions if this user cannot create the build, or overwrite that of another user. */
 function refuseForeignBuild() {
-  try {
-    const stamps = STEPS.map(({ name }) => stampOf(name));
-    for (const path of ["dist", ...stamps].filter(existsSync)) accessSync(path, constants.W_OK);
-  } catch {
+  const dist = join(root, "dist");
+  const user = thisUser();
+  if (!existsSync(dist)) {
+    if (isWritable(root)) return;
     console.error(
-      `The build in ${join(root, "dist")} belongs to another user, probably because Parley was started as root.\nTo give it to the user ${thisUser()}, run as an administrator:\n  sudo chown -R ${thisUser()} '${join(root, "dist")}'`,
+      `Parley cannot be built: the user ${user} may not create the folder ${dist}.\nTo create it for that user, run as an administrator:\n  sudo install -d -o ${user} '${dist}'`,
     );
-    process.exit(1);
+  } else {
+    if ([dist, ...STEPS.map(({ name }) => stampOf(name))].filter(existsSync).every(isWritable)) return;
+    console.error(
+      `The build in ${dist} belongs to another user, probably because Parley was started as root.\nTo give it to the user ${user}, run as an administrator:\n  sudo chown -R ${user} '${dist}'`,
+    );
+  }
+  process.exit(1);
+}
+
+function isWritable(path) {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 async function build(steps) {
-  process.stderr.write("Building Parley (once after each change) …\n");
   refuseForeignBuild();
+  process.stderr.write("Building Parley (once after each change) …\n");
   // At once, because most of a step runs on one core.
   await Promise.all(steps.map(run));
 }

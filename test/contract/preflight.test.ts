@@ -132,6 +132,23 @@ describe("npm start reports before it builds", () => {
     ]);
   });
 
+  test("a clone in which this user cannot create the build", async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "parley-data-"));
+    chmodSync(DATA_DIR, 0o777);
+    chmodSync(checkout, 0o555);
+    const { code, lines } = await start({ PORT: "0", DATA_DIR });
+    chmodSync(checkout, 0o755);
+    rmSync(DATA_DIR, { recursive: true });
+    expect([code, lines]).toEqual([
+      1,
+      [
+        `Parley cannot be built: the user ${USER} may not create the folder ${join(checkout, "dist")}.`,
+        "To create it for that user, run as an administrator:",
+        `  sudo install -d -o ${USER} '${join(checkout, "dist")}'`,
+      ],
+    ]);
+  });
+
   test("a file in the place of the folder", async () => {
     const path = join(checkout, "file");
     writeFileSync(path, "");
