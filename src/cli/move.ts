@@ -1,7 +1,7 @@
 import { moveDatabase } from "../backup/move";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
-import { databaseUrlProblem } from "../platform/settings/database-url";
+import { databaseUrlProblem, withVerification } from "../platform/settings/database-url";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
@@ -11,10 +11,10 @@ const { usage: USAGE } = COMMANDS["cli/move"];
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { to: { type: "string" } } });
-  const { to } = values;
-  if (to === undefined) throw new Error(`Name an empty database: ${USAGE}`);
-  const problem = databaseUrlProblem(to);
+  if (values.to === undefined) throw new Error(`Name an empty database: ${USAGE}`);
+  const problem = databaseUrlProblem(values.to);
   if (problem !== undefined) throw new Error(`--to ${problem}. Name an empty database: ${USAGE}`);
+  const to = withVerification(values.to);
   const { ownerUrl: from, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
     const config = await withEncryptionKeys(settings, from);

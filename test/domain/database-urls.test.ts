@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { describeTransport } from "../../src/platform/database/transport";
 import { readConfig } from "../../src/platform/settings/config";
 import { databaseUrlProblem } from "../../src/platform/settings/database-url";
@@ -85,6 +85,14 @@ describe("the start output says whether connections are protected:", () => {
         new RegExp(`^DATABASE_URL: .*; ${name}: ${said}$`),
       );
     }
+  });
+
+  test("without a warning of the driver about modes that its next version will weaken", () => {
+    const warn = jest.spyOn(process, "emitWarning").mockReturnValue();
+    for (const mode of ["prefer", "require", "verify-ca"])
+      expect(transport({ DATABASE_URL: `${BASE}?sslmode=${mode}` })).toBe("TLS, certificate verified");
+    expect(warn.mock.calls).toEqual([]);
+    warn.mockRestore();
   });
 
   test("not of the embedded database", () => expect(describeTransport(readConfig({}))).toBeUndefined());

@@ -1,6 +1,6 @@
 import type { PeerCertificate } from "node:tls";
 import pg from "pg";
-import { ENCODE_PASSWORD } from "../settings/database-url";
+import { ENCODE_PASSWORD, withVerification } from "../settings/database-url";
 import ADVICE from "./connection-advice.json";
 
 /** Timeout of opening a connection. */
@@ -24,7 +24,7 @@ const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [
 export async function openClient(url: string, name: string): Promise<pg.Client> {
   try {
     const client = new pg.Client({
-      connectionString: url, // read by the constructor, with the certificates that it names
+      connectionString: withVerification(url), // read by the constructor, with the certificates that it names
       application_name: name,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
@@ -45,7 +45,9 @@ export const explained = (error: unknown, url: string): unknown =>
     : error;
 
 function connectionProblem(error: unknown, url: string): string {
-  const setting = SETTINGS.find((name) => process.env[name]?.trim() === url);
+  const setting = SETTINGS.find(
+    (name) => withVerification(process.env[name]?.trim() ?? "") === withVerification(url),
+  );
   const code =
     (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reasonOf(error)))?.[1] ?? "";
   const reason = code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error);

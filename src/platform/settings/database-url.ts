@@ -40,6 +40,15 @@ export function databaseUrlProblem(text: string): string | undefined {
   return undefined;
 }
 
+/**
+ * The URL with `sslmode=verify-full` in place of the modes that the driver takes for it. It warns about them, because
+ * its next version will not verify certificates with them; `uselibpqcompat=true` asks for that now.
+ */
+export function withVerification(url: string): string {
+  if (/[?&]uselibpqcompat=true(?:&|$)/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, "$1verify-full");
+}
+
 function unknownParameter(name: string): string {
   const meant = nearest(name, PARAMETERS);
   return meant === undefined

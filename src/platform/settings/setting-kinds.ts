@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { quoted } from "../errors";
-import { databaseUrlProblem } from "./database-url";
+import { databaseUrlProblem, withVerification } from "./database-url";
 
 /** An error message that ends with the value. Not for settings that may hold a secret. */
 const withValue =
@@ -32,7 +32,7 @@ const urlProblem =
       ? undefined
       : `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`;
 export const url = (...protocols: string[]) => checked(urlProblem(...protocols));
-export const databaseUrl = checked(databaseUrlProblem);
+export const databaseUrl = checked(databaseUrlProblem).transform(withVerification);
 /** The address of this service, to which its paths are appended. */
 export const ownAddress = checked(
   (text) => urlProblem("http:", "https:")(text) ?? ownAddressProblem(new URL(text)),
