@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { describe, expect, test } from "@jest/globals";
+import { describe, expect, jest, test } from "@jest/globals";
 import { guardedStorage } from "../../src/assistants/files/file-store";
 import { explainPort, refuseUnreachable } from "../../src/cli/connect/target";
 import { KEYS_PLACEHOLDER, readConfig, SETTINGS } from "../../src/platform/settings/config";
+import { loadSettings } from "../../src/platform/settings/load-settings";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
 import { publicError } from "../../src/platform/errors";
 import { localStorage } from "../../src/platform/providers/local-storage";
@@ -46,6 +47,28 @@ describe("PUBLIC_BASE_URL", () => {
   ])("%s is the address %s", (url, address) => {
     expect(readConfig({ PUBLIC_BASE_URL: url }).PUBLIC_BASE_URL).toBe(address);
   });
+});
+
+describe("an empty DATABASE_URL", () => {
+  /** What reading the settings prints. */
+  const printed = (env: Record<string, string>) => {
+    jest.replaceProperty(process, "env", env);
+    const print = jest.spyOn(console, "error").mockReturnValue();
+    try {
+      expect(loadSettings().settings.embedded).toBe(true);
+      return print.mock.calls.map(([line]) => line as string);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  };
+
+  test.each(["", " "])("(%j) is reported, because another database is used", (DATABASE_URL) => {
+    expect(printed({ DATABASE_URL })).toEqual([
+      "Warning: DATABASE_URL is empty, which counts as not set: the embedded PostgreSQL is used.",
+    ]);
+  });
+
+  test("is not reported if it is not set", () => expect(printed({ HOST: "" })).toEqual([]));
 });
 
 describe("a name in .env", () => {

@@ -6,6 +6,8 @@ import { misspelledSettings } from "./misspelled";
 import { thisUser } from "./this-user";
 
 const FILE = ".env";
+/** Of the empty settings, only this one leads to other data. */
+const NO_DATABASE_URL = "DATABASE_URL is empty, which counts as not set: the embedded PostgreSQL is used.";
 
 export interface LoadedSettings {
   readonly settings: Config;
@@ -22,6 +24,7 @@ export function loadSettings(needsKeys = true): LoadedSettings {
   const environment = new Set(Object.keys(process.env));
   const inFile = existsSync(FILE) ? loadFile() : [];
   for (const line of misspelledSettings(process.env, inFile)) console.error(`Warning: ${line}`);
+  if (process.env.DATABASE_URL?.trim() === "") console.error(`Warning: ${NO_DATABASE_URL}`);
   return { settings: readConfig(process.env, needsKeys), environment };
 }
 
