@@ -6,6 +6,13 @@ import { escapeHtml, sendPlainPage } from "./plain-page";
 export const wantsErrorPage = ({ url = "", headers }: IncomingMessage): boolean =>
   !/^\/(rest|graphql)(?=[/?]|$)/i.test(url) && /\btext\/html\b/i.test(headers.accept ?? "");
 
+/** Makes links of the pages that a message names at the beginning of a word. */
+const withLinks = (html: string): string =>
+  html.replace(
+    /(?<=^|\s)\/(?:rest\/docs|docs(?:\/[a-z-]+)?|analytics)(?=[\s,?]|\.?$)/g,
+    '<a href="$&">$&</a>',
+  );
+
 /** Sends an error as a page. */
 export const sendErrorPage = (res: ServerResponse, body: ErrorBody): void =>
   sendPlainPage(
@@ -13,7 +20,7 @@ export const sendErrorPage = (res: ServerResponse, body: ErrorBody): void =>
     body.statusCode,
     `${body.statusCode} ${body.error}`,
     `<h1>${escapeHtml(body.error)}</h1>
-<p>${escapeHtml(body.message)}</p>
+<p>${withLinks(escapeHtml(body.message))}</p>
 <p><a href="/">Start page</a></p>
 <p class="muted">Status ${body.statusCode}, code <code>${body.code}</code>, request <code>${escapeHtml(body.requestId)}</code></p>`,
   );

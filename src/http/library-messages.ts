@@ -74,6 +74,10 @@ const OF_DOCUMENTS: Messages = [
     "The introspection query nests lists (fields, inputFields, interfaces) too deeply.",
   ],
   [
+    /^Variable "\$(\w+)" of non-null type "Upload!" must not be null\./,
+    'The variable $1 needs a file: in a form, the field map names the variable, such as {"0": ["variables.$1"]}.',
+  ],
+  [
     /Upload value invalid\./,
     "must be a file: send a form (multipart/form-data) that maps a file to this variable.",
   ],

@@ -64,11 +64,13 @@ export function pages({ publicDir }: PagesOptions): Router {
   return router;
 }
 
-/** Serves a page of the documentation. Other names go to the next handler. */
+/** Serves a page of the documentation, also by the name of its source file. Other names go to the next handler. */
 const documentation =
   (publicDir: string): RequestHandler<{ name: string }> =>
   (request, response, next) => {
-    const file = `documentation/${request.params.name}.html`;
-    if (!/^[a-z-]+$/.test(request.params.name) || !existsSync(join(publicDir, file))) return next();
+    const [, name, extension] = /^([a-z-]+)(\.md)?$/.exec(request.params.name) ?? [];
+    const file = `documentation/${name}.html`;
+    if (name === undefined || !existsSync(join(publicDir, file))) return next();
+    if (extension) return response.redirect(301, `/docs/${name}`);
     page(publicDir, file, OWN_STYLES_POLICY)(request as Request, response, next);
   };

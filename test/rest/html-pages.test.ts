@@ -40,7 +40,19 @@ describe("the start page", () => {
   });
 });
 
+test("the name of a source file leads to its page of the documentation", async () => {
+  const answer = await fetch(`${running.url}/docs/text-chats.md`, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([301, "/docs/text-chats"]);
+  expect((await get("/docs/nothing.md")).status).toBe(404);
+});
+
 describe("an HTTP error", () => {
+  test("links to the pages that its message names, and to nothing from the path", async () => {
+    const { text } = await get("/docs/nope-/docs");
+    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!);
+    expect(links).toEqual(["/rest/docs", "/docs", "/"]);
+  });
+
   const rows: [string, string, number][] = [
     ["GET", "/nothing/<script>alert(1)</script>", 404],
     ["POST", "/", 405],

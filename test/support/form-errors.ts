@@ -90,6 +90,13 @@ export const FORM_ERRORS: readonly LibraryError[] = [
     "BAD_USER_INPUT",
     "the form maps a file to variables.file.a.b, which its operations do not contain: set it to null there",
   ],
+  ...["file", "variables.photo"].map((path): LibraryError => [
+    `a map to ${path} instead of the variable`,
+    form(`${OPERATIONS}${part("map", JSON.stringify({ "0": [path] }))}${file("0")}${END}`),
+    400,
+    "BAD_USER_INPUT",
+    'The variable file needs a file: in a form, the field map names the variable, such as {"0": ["variables.file"]}.',
+  ]),
   [
     "a map of two files",
     mapped('{"0":["variables.file"],"1":["variables.b"]}'),

@@ -68,6 +68,7 @@ class KeyControl extends HTMLElement {
 
   private entry(note: HTMLElement): HTMLElement {
     const field = Object.assign(document.createElement("input"), {
+      type: "password",
       autocomplete: "off",
       spellcheck: false,
       placeholder: "Secret key",
