@@ -7,6 +7,7 @@ import { withArgumentPaths } from "./argument-paths";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
 import { at, AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";
+import { checkAhead, type Check, type NestedChecks } from "./checks-ahead";
 import type { Context } from "./context";
 import { QUOTA_EXEMPT, RESIZED, type Place } from "./quota-exempt";
 import { recordDisclosures } from "./disclosures";
@@ -14,7 +15,6 @@ import { problemsOf, ruleOf } from "./rules";
 import { nestedAccess, rootsOf } from "./type-rules";
 
 type Field = GraphQLField<unknown, Context>;
-type Check = (args: Record<string, unknown>, context: Context) => void;
 
 /**
  * Wraps resolvers with the rules of operations, types and input values, and mutations also with the audit log, so that
@@ -33,16 +33,20 @@ export function guard(schema: GraphQLSchema): void {
       `The authorization tables do not match the schema. Missing: ${without.join(", ") || "none"}. Unknown: ${stale.join(", ") || "none"}.`,
     );
   const nested = nestedAccess(schema);
-  for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
+  const checks = new Map<string, Check>();
+  for (const root of roots)
+    guardRoot(Object.values(root.getFields()), root === schema.getMutationType(), checks);
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type)) {
       recordDisclosures(type);
-      for (const field of Object.values(type.getFields()))
-        guardNested(field as Field, nested.get(field) ?? []);
+      for (const field of Object.values(type.getFields())) {
+        const check = guardNested(field as Field, nested.get(field) ?? []);
+        if (check) checks.set(`${type.name}.${field.name}`, check);
+      }
     }
 }
 
-function guardRoot(fields: readonly Field[], changes: boolean): void {
+function guardRoot(fields: readonly Field[], changes: boolean, nested: NestedChecks): void {
   for (const field of fields) {
     const values = checkOf(field);
     const access = accessOf(field.name, changes);
@@ -59,20 +63,29 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
       const located = withArgumentPaths(field.args, field.resolve);
       const work = place ? notLarger(place, located) : located;
       const resolve = isAudited ? audited(field, work) : work;
-      field.resolve = checkedFirst(check, isBounded ? withinQuota(resolve) : resolve);
+      const bounded = isBounded ? withinQuota(resolve) : resolve;
+      field.resolve = checkedFirst(check, changes ? checkedAhead(nested, bounded) : bounded);
     }
   }
 }
 
-function guardNested(field: Field, needed: readonly Access[]): void {
-  if (needed.length === 0 && field.args.length === 0) return;
+function guardNested(field: Field, needed: readonly Access[]): Check | undefined {
+  if (needed.length === 0 && field.args.length === 0) return undefined;
   const values = checkOf(field);
   const check: Check = (args, context) => {
     for (const access of needed) admitNested(access, context.caller);
     values(args);
   };
   field.resolve = checkedFirst(check, withArgumentPaths(field.args, field.resolve ?? defaultFieldResolver));
+  return check;
 }
+
+const checkedAhead =
+  (nested: NestedChecks, resolve: Resolve): Resolve =>
+  (root, args, context, info) => {
+    checkAhead(nested, info, context);
+    return resolve(root, args, context, info);
+  };
 
 type Resolve = GraphQLFieldResolver<unknown, Context>;
 

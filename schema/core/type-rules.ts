@@ -130,7 +130,8 @@ export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[
   for (const type of types)
     for (const field of Object.values(type.getFields())) {
       const named = getNamedType(field.type);
-      const needed = isLeafType(named) ? [] : accessesOf(schema, named);
+      // An object of the same type, such as the reply to a message, is read by whoever may read its parent.
+      const needed = isLeafType(named) || contentOf(named) === type ? [] : accessesOf(schema, named);
       const isOpen = needed.every((access) =>
         readers.get(type.name)!.every((reader) => grants(reader, access)),
       );
