@@ -1,6 +1,6 @@
 import { updateConfiguration } from "../../src/assistants/assistants/update-configuration";
 import { Arg, Ctx, Float, ID, Int, InterfaceType, ObjectType, Resolver } from "type-graphql";
-import { Configurations, KIND_OF } from "../../src/assistants/configurations/configurations";
+import { KIND_OF } from "../../src/assistants/configurations/configurations";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import {
   UpdateChatConfigurationInput,
@@ -193,6 +193,6 @@ export class ConfigurationResolver {
     @Arg("input", { description: "Changes to apply." }) input: UpdateRagSettingsInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update(KIND_OF[channel], id, input);
+    return updateConfiguration(scope, KIND_OF[channel], id, input);
   }
 }

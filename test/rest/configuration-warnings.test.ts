@@ -5,6 +5,8 @@ import { newAssistant } from "../support/factories";
 const running = useApp();
 const closed = useApp({ OUTBOUND_ALLOW: "127.0.0.2,shop.localhost" });
 
+const withModel = useApp({ MODEL_NAME: "own-model", MODEL_BASE_URL: "http://127.0.0.1:9/v1" });
+
 const PAY = {
   name: "pay",
   description: "Pays.",
@@ -12,8 +14,11 @@ const PAY = {
   serverUrl: "https://example.com/pay",
 };
 const FUNCTIONS = [{ nam: "x" }, PAY, PAY];
+const LONG = "Line of our price list. ".repeat(900);
+const CUT = /resources: In the channel \w+, models get only the first 16000 of 21600 characters/;
+const WITHDRAWN = /model: .* GPT_3_5_TURBO is answered by its closest successor/;
 
-test.each([
+test.each<[string, Record<string, unknown>, RegExp[]]>([
   ["chat", { provider: "GROQ", model: "GPT_4_O_MINI" }, [/provider: GPT_4_O_MINI is served by OPENAI/]],
   ["sms", { provider: "GROQ" }, [/provider: .* is served by OPENAI, not by GROQ/]],
   ["voice", { voice: "nova", voiceProvider: "ELEVENLABS" }, [/voiceProvider: The voice nova belongs to/]],
@@ -22,6 +27,13 @@ test.each([
     { functions: FUNCTIONS },
     [/functions\.0: The function .* is never offered/, /functions\.2: .* twice/],
   ],
+  ...["chat", "sms", "voice"].map((part): [string, Record<string, unknown>, RegExp[]] => [
+    part,
+    { resources: LONG },
+    [CUT],
+  ]),
+  ["chat", { provider: "OPENAI", model: "GPT_3_5_TURBO" }, [WITHDRAWN]],
+  ["voice", { provider: "OPENAI", model: "GPT_3_5_TURBO" }, [WITHDRAWN]],
   [
     "theme",
     { theme: { primaryColor: "notacolor" } },
@@ -46,6 +58,36 @@ test.each([
   expect(stored).toMatchObject(change);
   const other = await running.api.request("PATCH", `/rest/v1/assistants/${id}`, { description: "Changed" });
   expect(other.headers.get("warning")).toBeNull();
+});
+
+test("the same in GraphQL, and when retrieval is switched off", async () => {
+  const { api } = running;
+  const assistantId = await newAssistant(api, { name: "Ada" });
+  const ask = async (isRagEnabled: boolean) => {
+    const query = `mutation ($id: ID!, $input: UpdateRagSettingsInput!) {
+      updateRagSettings(assistantId: $id, channel: TEXT, input: $input) { isRagEnabled } }`;
+    const variables = { id: assistantId, input: { isRagEnabled } };
+    return (await api.request("POST", "/graphql", { query, variables })).body;
+  };
+  expect((await ask(true)).extensions?.warnings).toBeUndefined();
+  const { headers } = await api.request("PATCH", `/rest/v1/assistants/${assistantId}/chat`, {
+    resources: LONG,
+  });
+  expect(headers.get("warning")).toBeNull();
+  expect(await ask(false)).toMatchObject({
+    data: { updateRagSettings: { isRagEnabled: false } },
+    extensions: { warnings: [expect.stringMatching(CUT)] },
+  });
+});
+
+test("a withdrawn model is not named if MODEL_NAME answers for it", async () => {
+  const { api } = withModel;
+  const id = await newAssistant(api, { name: "Ada" });
+  const change = { provider: "OPENAI", model: "GPT_3_5_TURBO" };
+  const { headers } = await api.request("PATCH", `/rest/v1/assistants/${id}/chat`, change);
+  expect(headers.get("warning")).toBeNull();
+  const { assistant } = await api.gql(GET, { id });
+  expect(assistant.configurationWarnings).toEqual([]);
 });
 
 const AT = "https://example.com/f";

@@ -7,7 +7,18 @@ import {
   type Kinds,
   type VoiceConfiguration,
 } from "../configurations/configurations";
-import { checkModel, checkVariables, checkVoice, type ConfigurationWarning, type Warn } from "./warnings";
+import { AttachedFiles } from "../knowledge/attached-files";
+import {
+  checkModel,
+  checkSuccession,
+  checkUnusedKnowledge,
+  checkVariables,
+  checkVoice,
+  needsRag,
+  type Configuration,
+  type ConfigurationWarning,
+  type Warn,
+} from "./warnings";
 import { checkFunctions } from "./function-warnings";
 import { themeWarnings } from "./theme-warnings";
 
@@ -22,6 +33,8 @@ type Changes = Readonly<
 > & {
   readonly theme?: JsonObject;
 };
+/** Fields that decide how much of the knowledge models get. */
+const OF_KNOWLEDGE = ["resources", "isRagEnabled", "smsMode", "chatMode"];
 const CHANNELS = { voice: "VOICE", sms: "SMS", chat: "TEXT", theme: "TEXT" } as const;
 
 /**
@@ -46,10 +59,25 @@ export async function updateConfiguration<K extends ConfigurationKind>(
   // Only a channel's configuration has a model, and only that of VOICE a voice.
   if (changes.model ?? changes.provider)
     checkModel(CHANNELS[kind], updated as object as ChannelConfiguration, catalog, warn);
+  if (changes.model) await checkSuccession(scope, updated as object as ChannelConfiguration, warn);
+  if (OF_KNOWLEDGE.some((name) => (input as JsonObject)[name] !== undefined))
+    await checkKnowledge(scope, kind, assistantId, updated as object as Configuration, warn);
   if (changes.voice ?? changes.voiceProvider)
     checkVoice(updated as object as VoiceConfiguration, catalog, warn);
   tell(scope, [...warnings, ...(theme ? themeWarnings(theme) : [])]);
   return updated;
+}
+
+async function checkKnowledge(
+  scope: Scope,
+  kind: ConfigurationKind,
+  assistantId: string,
+  configuration: Configuration,
+  warn: Warn,
+) {
+  if (!needsRag(configuration)) return;
+  const files = await scope.of(AttachedFiles).of(assistantId);
+  checkUnusedKnowledge(CHANNELS[kind], configuration.resources, files.length > 0, warn);
 }
 
 /** Warnings of one response that name a single value. Clients limit the number and the length of headers. */

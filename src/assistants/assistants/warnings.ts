@@ -48,7 +48,7 @@ export const MAX_RESOURCES_IN_PROMPT = 16_000;
 
 export type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
-type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
+export type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
 
 /** The data of an assistant that its configurations are checked against. */
 interface CheckContext {
@@ -56,8 +56,6 @@ interface CheckContext {
   /** Test values of the assistant. */
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
-  /** Identifiers that the organization has mapped to a model of its own. */
-  readonly mapped: ReadonlySet<string>;
 }
 
 type Subject = Pick<Assistant, "id" | "template" | "variables">;
@@ -68,17 +66,15 @@ export async function configurationWarnings(
   assistant: Subject,
 ): Promise<ConfigurationWarning[]> {
   const configurations = scope.of(Configurations);
-  const [voice, sms, chat, { theme }, files, mappings] = await Promise.all([
+  const [voice, sms, chat, { theme }, files] = await Promise.all([
     configurations.stored("voice", assistant),
     configurations.stored("sms", assistant),
     configurations.stored("chat", assistant),
     configurations.stored("theme", assistant),
     scope.of(AttachedFiles).of(assistant.id),
-    scope.of(ModelMappings).read(),
   ]);
-  const mapped = new Set(mappings.map(({ model }) => model));
   return withWhole(scope, assistant.variables, async (variables) => {
-    const context = { scope, variables, hasFiles: files.length > 0, mapped };
+    const context = { scope, variables, hasFiles: files.length > 0 };
     const each = [
       warningsOf("VOICE", voice, context),
       warningsOf("SMS", sms, context),
@@ -92,24 +88,27 @@ export async function configurationWarnings(
 async function warningsOf(
   channel: Channel,
   configuration: Configuration,
-  { scope, variables, hasFiles, mapped }: CheckContext,
+  { scope, variables, hasFiles }: CheckContext,
 ): Promise<ConfigurationWarning[]> {
   const { catalog } = scope.ports;
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
   checkModel(channel, configuration, catalog, warn);
-  checkSuccession(configuration, catalog, mapped, warn);
+  await checkSuccession(scope, configuration, warn);
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
   await checkFunctions(scope, configuration.functions, variables, warn);
-  if (!configuration.isRagEnabled && isOn(configuration))
-    checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
+  if (needsRag(configuration)) checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
   return warnings;
 }
 
+/** Whether the channel is enabled without RAG: models then get only what fits into the prompt. */
+export const needsRag = (configuration: Configuration): boolean =>
+  !configuration.isRagEnabled && isOn(configuration);
+
 /** Warns about knowledge that a model does not get without RAG. */
-function checkUnusedKnowledge(channel: Channel, resources: string, hasFiles: boolean, warn: Warn) {
+export function checkUnusedKnowledge(channel: Channel, resources: string, hasFiles: boolean, warn: Warn) {
   if (hasFiles)
     warn(
       "isRagEnabled",
@@ -149,14 +148,9 @@ export function checkModel(
     );
 }
 
-function checkSuccession(
-  { model }: ChannelConfiguration,
-  { models }: Catalog,
-  mapped: ReadonlySet<string>,
-  warn: Warn,
-) {
-  const entry = models.find(({ id }) => id === model);
-  if (entry?.succeeds && !mapped.has(model))
+export async function checkSuccession(scope: Scope, { model }: ChannelConfiguration, warn: Warn) {
+  const entry = scope.ports.catalog.models.find(({ id }) => id === model);
+  if (entry?.succeeds && (await scope.of(ModelMappings).usesCatalog(entry)))
     warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
 }
 
