@@ -146,7 +146,7 @@ export class PostMessageArgs {
     nullable: true,
     defaultValue: false,
     description:
-      "Whether to wait up to 60 s for the assistant's answer and return the posted message with the answer in `reply`, which is null without an answer by then. Default: false.",
+      "Whether to wait up to 60 s for the assistant's answer and return the posted message with the answer in `reply`. Without an answer by then, `reply` is null, or absent over REST, and a warning says so. Default: false.",
   })
   withReply?: boolean;
 }

@@ -48,7 +48,7 @@ async function refuseServersWithoutKey(client: pg.Client, id: string): Promise<v
   );
   if (rows.length > 0)
     throw new Error(
-      `A server${rows[0]!.address === null ? "" : ` at ${rows[0]!.address}`} was started without the new key and could not read secrets encrypted with it. Start all servers with ENCRYPTION_KEYS=new,old first. Nothing was changed.`,
+      `A server${rows[0]!.address === null ? "" : ` at ${rows[0]!.address}`} was started without the new key and could not read secrets encrypted with it. Restart every server first, so that it has the new key and the old one: from ENCRYPTION_KEYS=new,old, or with the embedded database from the file encryption-keys in DATA_DIR. Nothing was changed.`,
     );
 }
 

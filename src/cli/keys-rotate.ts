@@ -45,7 +45,7 @@ operator(async (settings) => {
     console.log(`Every stored secret is encrypted with the first key (${count} re-encrypted in this run).`);
     if (config.ENCRYPTION_KEYS!.length > 1)
       console.log(
-        "You can now remove the old keys from ENCRYPTION_KEYS. Bearer tokens (valid for at most 30 days) and links (one hour) signed with an old key then become invalid. Keep the old keys for earlier backups, which need them.",
+        `You can now remove the old keys from ${config.keysFile ?? "ENCRYPTION_KEYS"}. Bearer tokens (valid for at most 30 days) and links (one hour) signed with an old key then become invalid. Keep the old keys for earlier backups, which need them.`,
       );
   } finally {
     await stop();

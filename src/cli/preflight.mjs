@@ -60,8 +60,14 @@ async function addressProblem() {
   if (error === undefined) return void (await new Promise((closed) => server.close(closed)));
   return error.code === "EADDRINUSE"
     ? `The address ${host}:${port} is already in use. Set PORT to another port, or stop the process using it.`
-    : `HOST ${host} and PORT ${port} cannot be used: ${error.message}`;
+    : `HOST ${host} and PORT ${port} cannot be used: ${error.message}.${portAdvice(error.code, port)}`;
 }
+
+/** As in src/http/address.ts. */
+const portAdvice = (code, port) =>
+  code === "EACCES" && port < 1024
+    ? " Only root may use ports below 1024: set PORT to a higher one, and put a reverse proxy in front of it."
+    : "";
 
 /** Why the external database cannot be used; undefined if it can, or if the server will report an invalid setting. */
 async function externalDatabaseProblem() {

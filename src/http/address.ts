@@ -10,6 +10,12 @@ export const listen = (server: Server, { HOST, PORT }: Address): Promise<void> =
     server.listen(PORT, HOST, resolve);
   });
 
+/** The remedy if an ordinary user may not listen on a low port. */
+const portAdvice = (code: string | undefined, port: number): string =>
+  code === "EACCES" && port < 1024
+    ? " Only root may use ports below 1024: set PORT to a higher one, and put a reverse proxy in front of it."
+    : "";
+
 /** @throws Error that says why the address cannot be listened on */
 export async function tryAddress(address: Address): Promise<void> {
   const server = createServer();
@@ -18,7 +24,7 @@ export async function tryAddress(address: Address): Promise<void> {
     throw new Error(
       code === "EADDRINUSE"
         ? `The address ${HOST}:${PORT} is already in use. Set PORT to another port, or stop the process using it.`
-        : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}`,
+        : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}.${portAdvice(code, PORT)}`,
     );
   });
   await new Promise((resolve) => server.close(resolve));

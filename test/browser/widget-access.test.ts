@@ -78,7 +78,7 @@ describe("axe reports no violations", () => {
     await frame.locator(".theirs.stored").nth(1).waitFor();
     await page.context().setOffline(true);
     await say("Are you there?");
-    await frame.getByText("You’re offline.").waitFor();
+    await frame.getByText("No connection.").waitFor();
     expect(await faults(inside())).toEqual([]);
     await page.context().setOffline(false);
     await site.model({ status: 500 });

@@ -227,11 +227,11 @@ describe("if the network drops", () => {
     await widget.hears("Answered.");
     await page.context().setOffline(true);
     await widget.say("Two");
-    await frame.getByText("You’re offline.").waitFor();
+    await frame.getByText("No connection.").waitFor();
     await frame.locator(".pending", { hasText: "Two" }).waitFor();
     await page.context().setOffline(false);
     await frame.locator(".theirs.stored").nth(2).waitFor();
-    await frame.getByText("You’re offline.").waitFor({ state: "detached" });
+    await frame.getByText("No connection.").waitFor({ state: "detached" });
     expect(await frame.locator(".pending").count()).toBe(0);
 
     await page
@@ -241,7 +241,7 @@ describe("if the network drops", () => {
       );
     await widget.say("Three");
     await frame.locator(".pending", { hasText: "Three" }).waitFor();
-    await frame.getByText("You’re offline.").waitFor();
+    await frame.getByText("No connection.").waitFor();
     await page.context().unroute("**/graphql");
     await page.reload();
     await widget.open();

@@ -39,6 +39,34 @@ describe("the bubble", () => {
   });
 });
 
+test("a button of the page opens the bubble, moves the focus into it, and gets the focus back", async () => {
+  const { page, launcher } = await site.visit({
+    attributes: { "assistant-id": await site.assistant() },
+    before: `addEventListener("DOMContentLoaded", () => {
+      const button = Object.assign(document.createElement("button"), { id: "ask", textContent: "Ask us" });
+      button.addEventListener("click", () => CompanionWidget.open());
+      document.body.prepend(button);
+    });`,
+  });
+  await launcher.waitFor();
+  const box = page.frameLocator("iframe").getByRole("textbox");
+  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.tagName");
+  const ask = async () => {
+    await page.locator("#ask").focus();
+    await page.keyboard.press("Enter");
+    await box.waitFor();
+  };
+  await ask();
+  await page.keyboard.press("Escape");
+  await page.waitForFunction("document.activeElement.id === 'ask'");
+  await ask();
+  // Once more while the dialog is open.
+  await ask();
+  expect(await focused()).toBe("companion-widget");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction("document.activeElement.id === 'ask'");
+});
+
 describe("the events of a page", () => {
   const LISTEN = `document.addEventListener("companion-iframe-loaded", () => {
     window.events = ["loaded"];

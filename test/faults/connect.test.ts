@@ -212,6 +212,7 @@ describe("addresses", () => {
     ["http://127.0.0.1:11434/", "http://127.0.0.1:11434/v1"],
     ["https://openrouter.ai/api/v1/", "https://openrouter.ai/api/v1"],
     ["http://a/v1/chat/completions", "http://a/v1"],
+    ['"http://127.0.0.1:8000/v1"', "http://127.0.0.1:8000/v1"],
   ])("%s means the base URL %s", (text, expected) => expect(baseUrlOf(text)).toBe(expected));
 
   test.each([

@@ -26,7 +26,8 @@ export const usualModel = (catalog: Catalog, provider: string): ModelEntry | und
   catalog.models.find((model) => model.provider === provider);
 
 /** Base URL of OpenAI's protocol for an address as people give it. @throws Error if it is not a URL */
-export function baseUrlOf(text: string): string {
+export function baseUrlOf(given: string): string {
+  const text = given.trim().replace(/^(["'])(.*)\1$/, "$2"); // pasted with quotes
   const address = /^https?:\/\//.test(text) ? text : `http://${text}`;
   if (!URL.canParse(address))
     throw new Error(`"${text}" is not an address, such as http://127.0.0.1:8000/v1.`);

@@ -130,13 +130,12 @@ mutation StartChat($start: StartChatInput!) {
   }
 }
 
-# With "wait", the response comes after the assistant's answer.
+# With "withReply", the response comes after the assistant's answer.
 mutation PostMessage($message: PostMessageInput!) {
-  postMessage(input: $message, wait: true) {
+  postMessage(input: $message, withReply: true) {
     id
-    role
     content
-    createdAt
+    reply { id role content createdAt }
   }
 }
 

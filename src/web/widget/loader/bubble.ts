@@ -46,6 +46,9 @@ export class Bubble {
   private look: Look | undefined;
   private unread = 0;
 
+  /** Element of the page that had the focus when the dialog opened, and gets it back. */
+  private opener: HTMLElement | undefined;
+
   constructor(
     frame: HTMLIFrameElement,
     private readonly position: "left" | "right" | undefined,
@@ -71,7 +74,7 @@ export class Bubble {
     // Escape closes a dialog that covers the whole screen.
     this.dialog.addEventListener("close", () => {
       this.name();
-      this.launcher.focus({ preventScroll: true });
+      (this.opener?.isConnected ? this.opener : this.launcher).focus({ preventScroll: true });
       closed();
     });
     root.append(this.launcher, this.dialog);
@@ -112,6 +115,9 @@ export class Bubble {
   }
 
   open(): void {
+    const { activeElement: focused } = document;
+    const isOfPage = focused instanceof HTMLElement && focused !== document.body && focused !== this.host;
+    this.opener = isOfPage ? focused : undefined;
     if (matchMedia(SMALL_SCREEN).matches) this.dialog.showModal();
     else this.dialog.show();
     this.name();

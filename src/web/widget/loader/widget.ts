@@ -48,7 +48,8 @@ export class Widget {
   }
 
   open(): void {
-    if (!this.bubble || this.bubble.isOpen) return;
+    if (!this.bubble) return;
+    if (this.bubble.isOpen) return this.frame.element.focus();
     this.waiting ??= "asked";
     if (this.bubble.isShown) this.openNow();
   }

@@ -15,7 +15,7 @@ export const en: Words = {
   thinking: "Thinking…",
   writing: "Writing…",
   using: "Using {name}…",
-  offline: "You’re offline. Messages you write are saved and sent once you’re back online.",
+  offline: "No connection. Messages you write are saved and sent once it’s back.",
   held: "Nobody can answer at the moment. What you write is kept.",
   notSent: "Not sent.",
   again: "Try again",

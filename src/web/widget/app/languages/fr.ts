@@ -15,7 +15,7 @@ export const fr: Words = {
   thinking: "Réfléchit…",
   writing: "Écrit…",
   using: "Utilise {name}…",
-  offline: "Vous êtes hors ligne. Ce que vous écrivez est conservé et sera envoyé à votre retour.",
+  offline: "Pas de connexion. Ce que vous écrivez est conservé et sera envoyé dès son retour.",
   held: "Personne ne peut répondre pour le moment. Ce que vous écrivez est conservé.",
   notSent: "Non envoyé.",
   again: "Réessayer",

@@ -15,7 +15,7 @@ export const it: Words = {
   thinking: "Sta pensando…",
   writing: "Sta scrivendo…",
   using: "Sta usando {name}…",
-  offline: "Sei offline. Ciò che scrivi viene conservato e inviato quando torni in linea.",
+  offline: "Nessuna connessione. Ciò che scrivi viene conservato e inviato quando ritorna.",
   held: "Al momento nessuno può rispondere. Ciò che scrivi viene conservato.",
   notSent: "Non inviato.",
   again: "Riprova",

@@ -15,7 +15,7 @@ export const tr: Words = {
   thinking: "Düşünüyor…",
   writing: "Yazıyor…",
   using: "{name} kullanılıyor…",
-  offline: "Çevrimdışısınız. Yazdıklarınız saklanır ve bağlantı gelince gönderilir.",
+  offline: "Bağlantı yok. Yazdıklarınız saklanır ve bağlantı gelince gönderilir.",
   held: "Şu anda kimse yanıt veremiyor. Yazdıklarınız saklanır.",
   notSent: "Gönderilmedi.",
   again: "Tekrar dene",

@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import type { Application, Trouble } from "../application";
 import { say } from "../words";
 import { Chat } from "./chat";
@@ -38,11 +39,16 @@ function Content({ app }: { app: Application }) {
 }
 
 export function App({ app }: { app: Application }) {
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    if (key === "Escape") app.close();
-  };
+  // On the document, because a click beside the controls leaves the focus on none of them.
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === "Escape") app.close();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [app]);
   return (
-    <div class={`app in-${app.appearance.value}`} onKeyDown={onKeyDown}>
+    <div class={`app in-${app.appearance.value}`}>
       <Header app={app} />
       <Content app={app} />
     </div>
