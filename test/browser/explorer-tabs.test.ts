@@ -79,7 +79,7 @@ describe("the playground on a phone, on a fresh installation", () => {
       const { errors, data } = await answer;
       expect(errors).toBeUndefined();
       if (name!.value === "PostMessage")
-        expect(data!.postMessage).toMatchObject({
+        expect((data!.postMessage as { reply: unknown }).reply).toMatchObject({
           role: "ASSISTANT",
           content: expect.stringContaining("17:00"),
         });

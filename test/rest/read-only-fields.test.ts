@@ -34,7 +34,8 @@ describe("a read-only field with another value", () => {
     const call = exampleOf(route.id)(world);
     const answer = await send(running.api, route, { ...call, body: { ...call.body, [field]: "another" } });
     expect([answer.text, answer.status]).toEqual([answer.text, route.success]);
-    expect(answer.headers.get("warning")).toBe(`299 parley "The field ${field} ${WARNING}: ${advice}."`);
+    const warned = `299 parley "The field ${field} ${WARNING}: ${advice}."`;
+    expect(answer.headers.get("warning")?.split(", 299")[0]).toBe(warned);
   });
 
   test.each(fieldsOf("post"))("$field in $id is refused with a reason", async ({ route, field, advice }) => {
@@ -64,7 +65,12 @@ test("read-only fields that are sent back as they were read cause no Warning", a
   ];
   for (const path of paths) {
     const { headers, status } = await api.request("PATCH", path, await api.get(path, 200));
-    expect([path, status, headers.get("warning")]).toEqual([path, 200, null]);
+    // The model of the example is a withdrawn one, which has a Warning of its own.
+    expect([path, status, headers.get("warning") ?? ""]).toEqual([
+      path,
+      200,
+      expect.not.stringContaining(WARNING),
+    ]);
   }
   const [destination] = (await api.get("/rest/v1/settings", 201)) as { id: string }[];
   const { headers } = await api.request("PATCH", `/rest/v1/settings/${destination!.id}`, destination);

@@ -20,7 +20,7 @@ import { stubModel } from "../support/stub-model";
 import { sign, signatureVector, smsOf, type Params } from "../support/twilio";
 
 const running = useApp({ WORKER: "on" });
-const PUBLIC = "https://parley.example:8443/base";
+const PUBLIC = "https://parley.example:8443";
 const proxied = useApp({ WORKER: "on", PUBLIC_BASE_URL: PUBLIC });
 
 let model: Awaited<ReturnType<typeof stubModel>>;
