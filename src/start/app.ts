@@ -27,6 +27,8 @@ export interface App {
   readonly database: Database;
   /** Whether this server can reach the installation's files. */
   readonly filesInReach: () => Promise<boolean>;
+  /** Starts background work, once the server listens. */
+  readonly startWork: () => Promise<void>;
   /** Stops accepting requests and waits for running ones; resolves when everything is closed. */
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export async function createApp(
   return {
     server,
     database,
+    startWork: service.startWork,
     filesInReach: () => fileStore.isReachable(),
     close: async () => {
       await stop();

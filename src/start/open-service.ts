@@ -53,6 +53,8 @@ export interface Service extends ExpressServer {
   readonly limits: RateLimits;
   /** Online steps of migrations that are not done yet. */
   readonly steps: Pick<OnlineSteps, "pending">;
+  /** Starts background work. Call it when the server listens: calls that wait are dialed at once, and report to it. */
+  readonly startWork: () => Promise<void>;
   /** Stops background work, then closes the database connections. */
   close(): Promise<void>;
 }
@@ -69,7 +71,7 @@ const CHANNELS = [
 ];
 
 /**
- * Opens the service on a migrated database and starts its background work.
+ * Opens the service on a migrated database.
  * @param jobsUrl URL of the same database for the role that runs jobs
  * @param ownerUrl URL of the same database for the role that owns the tables, to perform online steps of migrations
  */
@@ -102,14 +104,15 @@ export async function openService(
   hangUpSimulated(ports);
   await listener.start();
   const givesWay = crowding(knex);
-  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
+  const startWork = async () =>
+    void (background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay }));
   const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
     await Promise.all([background?.stop(), steps.stop()]);
     await closePorts(ports, listener);
     await database.close();
   };
-  const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, close };
+  const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, startWork, close };
   return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
 }
 

@@ -36,6 +36,7 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     if (problem !== undefined) console.error(`Warning: ${problem}`);
     const app = await createApp(config, database.url, logger, database.jobsUrl, database.ownerUrl);
     await listen(app.server, config);
+    await app.startWork();
     const forget = await noteAddress(config, addressOf(app.server, config.HOST));
     const hold = await app.database.hold();
     if (hold) console.log(`${holdMessage(hold)}\n`);

@@ -44,6 +44,7 @@ export async function startApp(
     database.jobsUrl,
   );
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
+  await app.startWork();
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,
