@@ -7,12 +7,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { gql, HEADERS, percentile, type Bench } from "./bench";
 import type { Posted, Posting } from "./poster";
+import type { Table } from "./table";
 
 const CHATS = 100;
 const CONNECTIONS = 16;
 /** Time that the receiver takes for an answer, in ms. */
 const ANSWER_MS = 10;
 const ROUNDS = 3;
+/** A usual load, at which the time to the first byte is measured too. In posts a second. */
+const USUAL = 150;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 /** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about half an hour and 15 GB. */
 const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
@@ -46,11 +49,12 @@ export async function deliveries(bench: Bench): Promise<void> {
   await db.connect();
   const poster = fork(join("dist", "bench", "poster.js"));
   try {
-    const post = async (side: Side): Promise<number> => {
+    const post = async (side: Side, perSecond?: number): Promise<number> => {
       const headers = { ...HEADERS, "Content-Type": "application/json" };
       const posting: Posting = {
         ...{ origin: bench.ours.url, headers, connections: CONNECTIONS, seconds: SECONDS },
         bodies: side.bodies,
+        ...(perSecond && { perSecond }),
       };
       const answered = once(poster, "message");
       poster.send(posting);
@@ -78,7 +82,7 @@ interface Part {
   readonly bench: Bench;
   readonly db: Client;
   readonly arrivals: Arrival[];
-  readonly post: (side: Side) => Promise<number>;
+  readonly post: (side: Side, perSecond?: number) => Promise<number>;
   readonly alone: Side;
   readonly heard: Side & { readonly destinationId: string };
 }
@@ -129,15 +133,29 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
     what: `deliveries a second of ${replayEvents.events} held up in ${CHATS} conversations${beside}`,
     ...{ ours: replayEvents.events / seconds, unit: "/s", least: 500 },
   });
+  const usual = arrivals.length;
+  await post(heard, USUAL);
+  await drained(db);
+  addWaits(table, waits, `at full load${beside}`);
+  addWaits(
+    table,
+    await firstBytes(db, arrivals.slice(usual)),
+    `at ${USUAL} posts a second${beside}`,
+    [30, 150],
+  );
+}
+
+/** @param targets of the median and the 99th percentile, in ms */
+function addWaits(table: Table, waits: number[], when: string, targets: readonly number[] = []): void {
   for (const [name, part, most] of [
-    ["median", 0.5, 30],
-    ["99th percentile", 0.99, 150],
+    ["median", 0.5, targets[0]],
+    ["99th percentile", 0.99, targets[1]],
   ] as const)
     table.add({
-      what: `commit to first byte, ${name}${beside}`,
+      what: `commit to first byte ${when}, ${name}`,
       ours: percentile(waits, part),
       unit: "ms",
-      most,
+      ...(most && { most }),
     });
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 
 /** Messages to post to conversations by turns, for some time. */
@@ -8,18 +9,22 @@ export interface Posting {
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly seconds: number;
+  /** Messages a second; as many as possible if not set. */
+  readonly perSecond?: number;
 }
 
 /** Posts a second, or the reason why they failed. */
 export type Posted = { readonly rate: number } | { readonly failure: string };
 
-async function post({ origin, headers, bodies, connections, seconds }: Posting): Promise<Posted> {
+async function post({ origin, headers, bodies, connections, seconds, perSecond }: Posting): Promise<Posted> {
   const pool = new Pool(origin, { connections, pipelining: 1 });
   const began = performance.now();
   let posted = 0;
   const one = async () => {
     while (performance.now() - began < seconds * 1_000) {
-      const body = bodies[posted++ % bodies.length]!;
+      const number = posted++;
+      if (perSecond) await sleep(began + (number * 1_000) / perSecond - performance.now());
+      const body = bodies[number % bodies.length]!;
       const path = "/rest/v1/ai-chats/messages";
       const answer = await pool.request({ method: "POST", path, headers, body });
       const text = await answer.body.text();
