@@ -5,6 +5,7 @@ import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
+import { bodyProblem } from "../src/http/library-messages";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
 import { fileLimitMessage, invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
@@ -83,8 +84,7 @@ async function receive(req: IncomingMessage, fileSize: number, files: ReceivedFi
     fields.set(name, value);
   };
   await new Promise<void>((resolve, reject) => {
-    const broken = (error: Error) =>
-      reject(invalid([{ path: "", message: `the form cannot be read: ${error.message}` }]));
+    const broken = (error: Error) => reject(unreadableForm(error));
     parser.on("file", (name = "", stream, { filename, mimeType, encoding }) => {
       stream.on("error", broken);
       // Browsers and generated clients send JSON with a content type as a file.
@@ -124,9 +124,12 @@ function open(req: IncomingMessage, fileSize: number) {
     return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
   } catch (error) {
     req.resume();
-    throw invalid([{ path: "", message: `the form cannot be read: ${(error as Error).message}` }]);
+    throw unreadableForm(error as Error);
   }
 }
+
+const unreadableForm = ({ message }: Error) =>
+  invalid([{ path: "", message: bodyProblem(message) ?? `the form cannot be read: ${message}` }]);
 
 function bufferFile(
   stream: Readable,

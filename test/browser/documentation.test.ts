@@ -172,6 +172,16 @@ test.each([320, 360, 390, 480, 599, 601, 768, 1440])(
   },
 );
 
+test("on a phone, no page of the documentation is wider than the screen", async () => {
+  await page.setViewportSize({ width: 360, height: 700 });
+  const wide: string[] = [];
+  for (const source of PAGES.filter((one) => one.startsWith("docs/"))) {
+    await page.goto(`${app.url}/${source.replace(/\.md$/, "").replace("docs/index", "docs")}`);
+    if ((await page.evaluate<number>("document.documentElement.scrollWidth")) > 360) wide.push(source);
+  }
+  expect(wide).toEqual([]);
+});
+
 test.each(["settings", "errors", "rest-routes"])(
   "on a phone, the tables of /docs/%s need no sideways scrolling",
   async (name) => {

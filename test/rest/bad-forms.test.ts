@@ -49,6 +49,11 @@ describe("a form", () => {
     expect([answer.text, answer.status, paths(answer)?.sort()]).toEqual([answer.text, 400, wrong]);
   });
 
+  test("whose client has set the header without a boundary is told to leave it to the client", async () => {
+    const { body } = await send(file, { "Content-Type": "multipart/form-data" });
+    expect(body.message).toMatch(/^the form has no boundary: .* which HTTP clients set themselves/);
+  });
+
   test.each([
     ["without a boundary", file, { "Content-Type": "multipart/form-data" }],
     ["that ends early", file, FORM],

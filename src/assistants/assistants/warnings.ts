@@ -113,13 +113,13 @@ export function checkUnusedKnowledge(channel: Channel, resources: string, hasFil
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
-      `In the channel ${channel}, models cannot use the attached files. Enable isRagEnabled with updateRagSettings(channel: ${channel}, …).`,
+      `In the channel ${channel}, models cannot use the attached files. Enable isRagEnabled with updateRagSettings(channel: ${channel}, input: { isRagEnabled: true }).`,
     );
   if (resources.length > MAX_RESOURCES_IN_PROMPT)
     warn(
       "resources",
       "RESOURCES_CUT",
-      `In the channel ${channel}, models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings(channel: ${channel}, …) to search all of them.`,
+      `In the channel ${channel}, models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings(channel: ${channel}, input: { isRagEnabled: true }) to search all of them.`,
     );
 }
 
