@@ -28,14 +28,15 @@ interface Arrival {
   readonly at: number;
 }
 
-/** A project's conversations, and what they post. */
+/** An assistant of a project of its own, and the project's destination, if it has one. */
 interface Side {
-  readonly bodies: string[];
+  readonly assistantId: string;
+  readonly destinationId?: string;
 }
 
 /**
  * Measures deliveries of few long conversations to one receiver, and how much they slow down posting: conversations
- * with and without a destination by turns. Then the same beside many old deliveries.
+ * with and without a destination by turns, new ones in each round. Then the same beside many old deliveries.
  */
 export async function deliveries(bench: Bench): Promise<void> {
   const arrivals: Arrival[] = [];
@@ -53,7 +54,7 @@ export async function deliveries(bench: Bench): Promise<void> {
       const headers = { ...HEADERS, "Content-Type": "application/json" };
       const posting: Posting = {
         ...{ origin: bench.ours.url, headers, connections: CONNECTIONS, seconds: SECONDS },
-        bodies: side.bodies,
+        bodies: await conversations(bench, side.assistantId),
         ...(perSecond && { perSecond }),
       };
       const answered = once(poster, "message");
@@ -63,12 +64,12 @@ export async function deliveries(bench: Bench): Promise<void> {
       return posted.rate;
     };
     const { port } = receiver.address() as AddressInfo;
-    const alone = await conversations(bench, undefined);
-    const heard = await conversations(bench, `http://127.0.0.1:${port}/`);
+    const alone = await newSide(bench);
+    const heard = await newSide(bench, `http://127.0.0.1:${port}/`);
     const part = { bench, db, arrivals, post, alone, heard };
     await measure(part, "");
     if (OLD === 0) return;
-    await addOld(db, heard.destinationId);
+    await addOld(db, heard.destinationId!);
     await measure(part, `, beside ${OLD} old deliveries`);
   } finally {
     poster.kill();
@@ -84,7 +85,7 @@ interface Part {
   readonly arrivals: Arrival[];
   readonly post: (side: Side, perSecond?: number) => Promise<number>;
   readonly alone: Side;
-  readonly heard: Side & { readonly destinationId: string };
+  readonly heard: Side;
 }
 
 async function measure({ bench: { ours, table }, db, arrivals, post, alone, heard }: Part, beside: string) {
@@ -99,10 +100,9 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   const first = arrivals.length;
   for (let round = 0; round < ROUNDS; round++) {
     rates.alone.push(await post(alone));
-    const before = arrivals.length;
-    const began = performance.now();
     rates.heard.push(await post(heard));
-    rates.during.push(((arrivals.length - before) * 1_000) / (performance.now() - began));
+    const since = performance.timeOrigin + performance.now() - SECONDS * 1_000;
+    rates.during.push(arrivals.filter(({ at }) => at > since).length / SECONDS);
     backlogs.push(await pending(db));
     await drained(db);
   }
@@ -159,8 +159,7 @@ function addWaits(table: Table, waits: number[], when: string, targets: readonly
     });
 }
 
-/** Conversations of a new project, which has a destination if there is a URL. */
-async function conversations({ ours }: Bench, url: string | undefined) {
+async function newSide({ ours }: Bench, url?: string): Promise<Side> {
   const { createProject } = await gql<{ createProject: { id: string } }>(
     ours.url,
     `mutation { createProject(input: { name: "Benchmark" }) { id } }`,
@@ -171,23 +170,29 @@ async function conversations({ ours }: Bench, url: string | undefined) {
     `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }`,
     { input: { name: "Ada", projectId } },
   );
-  const bodies: string[] = [];
-  for (let count = 0; count < CHATS; count++) {
-    const { startChat } = await gql<{ startChat: { id: string } }>(
-      ours.url,
-      `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-      { input: { assistantId: createAssistant.id, channel: "TEXT" } },
-    );
-    const message = { role: "SYSTEM", channel: "TEXT", content: "noted", metadata: {} };
-    bodies.push(JSON.stringify({ ...message, aiChatId: startChat.id }));
-  }
-  if (url === undefined) return { bodies, destinationId: "" };
+  const assistantId = createAssistant.id;
+  if (url === undefined) return { assistantId };
   const { createWebhookDestination } = await gql<{ createWebhookDestination: { id: string } }>(
     ours.url,
     `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
     { input: { url, secret: "secret of the benchmark", projectId } },
   );
-  return { bodies, destinationId: createWebhookDestination.id };
+  return { assistantId, destinationId: createWebhookDestination.id };
+}
+
+/** Starts conversations. @returns a message for each, as bodies of requests */
+async function conversations({ ours }: Bench, assistantId: string): Promise<string[]> {
+  const bodies: string[] = [];
+  for (let count = 0; count < CHATS; count++) {
+    const { startChat } = await gql<{ startChat: { id: string } }>(
+      ours.url,
+      `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+      { input: { assistantId, channel: "TEXT" } },
+    );
+    const message = { role: "SYSTEM", channel: "TEXT", content: "noted", metadata: {} };
+    bodies.push(JSON.stringify({ ...message, aiChatId: startChat.id }));
+  }
+  return bodies;
 }
 
 /** Adds deliveries of ended conversations, which have been made long ago. */
