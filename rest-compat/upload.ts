@@ -5,8 +5,8 @@ import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
-import { bodyProblem } from "../src/http/library-messages";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
+import { unreadableForm } from "../src/http/unreadable-form";
 import { fileLimitMessage, invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
@@ -84,7 +84,7 @@ async function receive(req: IncomingMessage, fileSize: number, files: ReceivedFi
     fields.set(name, value);
   };
   await new Promise<void>((resolve, reject) => {
-    const broken = (error: Error) => reject(unreadableForm(error));
+    const broken = (error: Error) => reject(unreadableForm(error.message));
     parser.on("file", (name = "", stream, { filename, mimeType, encoding }) => {
       stream.on("error", broken);
       // Browsers and generated clients send JSON with a content type as a file.
@@ -124,12 +124,9 @@ function open(req: IncomingMessage, fileSize: number) {
     return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
   } catch (error) {
     req.resume();
-    throw unreadableForm(error as Error);
+    throw unreadableForm((error as Error).message);
   }
 }
-
-const unreadableForm = ({ message }: Error) =>
-  invalid([{ path: "", message: bodyProblem(message) ?? `the form cannot be read: ${message}` }]);
 
 function bufferFile(
   stream: Readable,

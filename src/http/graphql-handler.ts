@@ -8,10 +8,10 @@ import { answerInPieces, markSources, piecesOf } from "../platform/json/json-sou
 import { requestId } from "./answer-headers";
 import { withDeclaredTypes } from "./multipart/declared-types";
 import { operationsTextOf } from "./multipart/operations-text";
+import { unreadableForm } from "./unreadable-form";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
-import { bodyProblem } from "./library-messages";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
 
@@ -126,10 +126,7 @@ async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestO
 function refuseForm(error: unknown): never {
   const { status, code, message } = Object(error) as Record<"status" | "code" | "message", unknown>;
   if (status !== undefined || code !== undefined || error instanceof DomainError) throw error;
-  const text = String(message);
-  throw invalid([
-    { path: "", message: bodyProblem(text) ?? `the form cannot be read: ${text.slice(0, 200)}` },
-  ]);
+  throw unreadableForm(String(message));
 }
 
 const isForm = ({ headers }: Request): boolean =>

@@ -63,7 +63,7 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/rules",
       "schema/core/deadline",
       "src/account/auth",
-      ...["multipart", "error-body", "error-reference", "refuse-method", "send-json"].map(
+      ...["multipart", "error-body", "error-reference", "refuse-method", "send-json", "unreadable-form"].map(
         (name) => `src/http/${name}`,
       ),
     ].concat(["errors", "json", "nearest"].map((name) => `src/platform/${name}`)),
