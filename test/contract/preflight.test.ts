@@ -92,6 +92,7 @@ describe("npm start reports before it builds", () => {
     chmodSync(locked, 0o555);
     const folder = join(checkout, name);
     const { code, lines } = await start({ PORT: "0", DATA_DIR: folder });
+    chmodSync(locked, 0o755);
     const what = name === "locked" ? "cannot be written" : `cannot be created in ${locked}`;
     expect([code, lines]).toEqual([
       1,
@@ -108,6 +109,7 @@ describe("npm start reports before it builds", () => {
     mkdirSync(join(shared, "apt"), { recursive: true });
     chmodSync(shared, 0o555);
     const { code, lines } = await start({ PORT: "0", DATA_DIR: shared });
+    chmodSync(shared, 0o755);
     expect([code, lines]).toEqual([
       1,
       [
