@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import pg from "pg";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
@@ -226,4 +227,24 @@ test.each([
   expect(answer).toBe("Lorem ipsum ".repeat(86).slice(0, 1_024));
   // The rest of the sent data fits into the buffers of two sockets, for each of the chat's two events.
   expect(sent).toBeLessThan(2 ** 26);
+});
+
+test("a destination can be deleted while the failure of a delivery is being recorded", async () => {
+  const answers: (() => void)[] = [];
+  const { id } = await destination((res) => void answers.push(() => res.writeHead(500).end()));
+  stops.pop(); // it is deleted here
+  await newChat(running.api, await quietAssistant(running.api));
+  await until(() => answers.length > 0);
+  const deleting = new pg.Client({ connectionString: running.database.ownerUrl });
+  await deleting.connect();
+  stops.push(() => deleting.end());
+  await deleting.query("begin; set local deadlock_timeout = '10ms'");
+  await deleting.query("select from webhook_destinations where id = $1 for update", [id]);
+  answers[0]!();
+  const waiting =
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => (await running.database.query(waiting)).length > 0);
+  const { rowCount } = await deleting.query("delete from webhook_destinations where id = $1", [id]);
+  await deleting.query("commit");
+  expect(rowCount).toBe(1);
 });

@@ -175,6 +175,10 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     select * from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
       "deliveryId" text, claim text, continues boolean, releases boolean,
       id text, attempt integer, status text, entry jsonb, "pauseMs" double precision, body text)
+  ), targets as materialized ( -- locked before the deliveries, as somebody does who deletes the destination
+    select d.id from webhook_destinations d
+    where d.organization_id = $1 and d.id = any(array(select "destinationId" from asked where status = 'PENDING'))
+    order by d.id for key share
   ), recorded as (
     update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
       next_attempt_at = case when asked."pauseMs" is null then d.next_attempt_at
@@ -182,7 +186,7 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
       duration_ms = case when asked.status = 'DELIVERED' then (asked.entry -> 0 ->> 'durationMs')::integer
         else d.duration_ms end
     from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
-      and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
+      and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING} and (select count(*) from targets) >= 0
     returning asked.number, asked.body, d.id, d.event_id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
   ), ${BODIES_KEPT}, ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)
