@@ -160,6 +160,13 @@ const RELEASED = `ending as (
     returning freed.number, q.due_at <= now() as is_due
   )`;
 
+/** Destinations of failed deliveries, locked before the deliveries, as whoever deletes a destination does. */
+const TARGETS = `targets as materialized (
+    select d.id from webhook_destinations d
+    where d.organization_id = $1 and d.id = any(array(select "destinationId" from asked where status = 'PENDING'))
+    order by d.id for key share
+  )`;
+
 /** The end of an insert into `delivery_queues` of deliveries that failed, whose retries may have the queue already. */
 const TRY_AGAIN_LATER = `on conflict (organization_id, destination_id, chat_id, delivery_id) do update
   set posted = delivery_queues.posted + 1, due_at = excluded.due_at, claim = null`;
@@ -175,11 +182,7 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     select * from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
       "deliveryId" text, claim text, continues boolean, releases boolean,
       id text, attempt integer, status text, entry jsonb, "pauseMs" double precision, body text)
-  ), targets as materialized ( -- locked before the deliveries, as somebody does who deletes the destination
-    select d.id from webhook_destinations d
-    where d.organization_id = $1 and d.id = any(array(select "destinationId" from asked where status = 'PENDING'))
-    order by d.id for key share
-  ), recorded as (
+  ), ${TARGETS}, recorded as (
     update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
       next_attempt_at = case when asked."pauseMs" is null then d.next_attempt_at
         else now() + asked."pauseMs" * interval '1 millisecond' end,
