@@ -83,12 +83,15 @@ export type ChatRow = Omit<Chat, "label"> &
     readonly ending: string | null;
   };
 
+type Labeled = Pick<ChatRow, "label" | "phoneNumber" | "firstWords">;
+
 /** Spec gap: a log's label is the user's name or number, else the start of the first message. */
-export const withLabel = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firstWords">>(
-  row: R,
-): R & { label: string } => ({
+export const labelOf = ({ label, phoneNumber, firstWords }: Labeled): string =>
+  label ?? phoneNumber ?? firstWords ?? "";
+
+export const withLabel = <R extends Labeled>(row: R): R & { label: string } => ({
   ...row,
-  label: row.label ?? row.phoneNumber ?? row.firstWords ?? "",
+  label: labelOf(row),
 });
 
 /** Columns of a new chat for its first status. */

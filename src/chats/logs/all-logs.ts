@@ -13,14 +13,14 @@ import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
 import {
   byStart,
-  LOG_COLUMNS,
+  ENTRY_COLUMNS,
   LOG_CONDITIONS,
   valuesOf,
+  type EntryRow,
   type LogConditions,
-  type LogRow,
 } from "./log-conditions";
 import type { LogListItem } from "./logs";
-import { patternOf, SEARCHABLE_TEXT, searchLogs } from "./search-logs";
+import { patternOf, SEARCHABLE_TEXT, searchLogs, searchReading } from "./search-logs";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {
@@ -38,15 +38,17 @@ export interface LogFilter extends Omit<LogConditions, "after"> {
 }
 
 /** Parameter: limit. */
-const LIST = new FilteredStatement<LogRow, keyof LogConditions>(
+const LIST = new FilteredStatement<EntryRow, keyof LogConditions>(
   LOG_CONDITIONS.desc,
   ({ db, table, $, narrowed }) => {
     const rows = narrowed(table("chats"))
-      .select(...LOG_COLUMNS)
+      .select(...ENTRY_COLUMNS)
       .orderBy(byStart("desc"));
     return db.raw<never>(`${sqlOf(rows)} limit ?`, [$(1)]);
   },
 );
+
+const SEARCH = searchReading<EntryRow>(ENTRY_COLUMNS);
 
 /** The logs of an organization, newest first, including those of deleted assistants. */
 export class AllLogs {
@@ -98,14 +100,14 @@ export class AllLogs {
     take: number,
   ): Promise<Connection<LogEntry>> {
     const query = { search, conditions, order: "desc", take: take + 1, offset: 0 } as const;
-    const { rows, searchedUpTo } = await searchLogs(this.scope, query);
+    const { rows, searchedUpTo } = await searchLogs(this.scope, query, SEARCH);
     const page = connectionOf(rows.map(toEntry), take);
     if (searchedUpTo === undefined || page.pageInfo.hasNextPage) return page;
     return { ...page, pageInfo: { hasNextPage: true, endCursor: searchedUpTo } };
   }
 }
 
-function toEntry(row: LogRow): LogEntry {
+function toEntry(row: EntryRow): LogEntry {
   const { id, channel: type, label, startedAt, endedAt, ...rest } = withLabel(row);
   const { assistantId, status, endedReason, messageCount } = rest;
   const durationSeconds = Math.max(

@@ -2,21 +2,20 @@ import type { Conditions } from "../../platform/database/filtered-statement";
 import { byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 
-/** Columns of a chat in lists of logs. */
-export const LOG_COLUMNS = [
-  "id",
+/** Columns of a chat in the logs of an assistant. */
+export const LOG_COLUMNS = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"] as const;
+export type LogRow = Pick<Rows["chats"], (typeof LOG_COLUMNS)[number]>;
+
+/** Columns of a chat in the list of all logs. */
+export const ENTRY_COLUMNS = [
+  ...LOG_COLUMNS,
   "assistantId",
-  "channel",
   "status",
-  "label",
-  "phoneNumber",
-  "firstWords",
-  "startedAt",
   "endedAt",
   "endedReason",
   "messageCount",
 ] as const;
-export type LogRow = Pick<Rows["chats"], (typeof LOG_COLUMNS)[number]>;
+export type EntryRow = Pick<Rows["chats"], (typeof ENTRY_COLUMNS)[number]>;
 
 /** Conditions of a list of logs; those without a value are omitted. */
 export interface LogConditions {

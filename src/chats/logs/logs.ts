@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { withLabel, type ChatRow } from "../chats/chats";
+import { labelOf, withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { checkCursor } from "../../platform/database/connection";
 import { window, type PageQuery } from "../../platform/database/page";
@@ -11,7 +11,7 @@ import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
 import { FAR_LISTS, FAR_LISTS_AFTER, FAR_OFFSET } from "./far-logs";
 import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogRow } from "./log-conditions";
-import { searchLogs } from "./search-logs";
+import { searchLogs, searchReading } from "./search-logs";
 
 export interface LogListItem {
   readonly id: string;
@@ -54,6 +54,8 @@ const LISTS = inBothOrders((order) =>
   ),
 );
 
+const SEARCH = searchReading<LogRow>(LOG_COLUMNS);
+
 /** Logs: the records of chats. A log has the id of its chat. */
 export class Logs {
   constructor(private readonly scope: Scope) {}
@@ -93,7 +95,11 @@ export class Logs {
     const conditions = { type, after };
     if (search !== null) {
       const find = (assistantId: string) =>
-        searchLogs(this.scope, { search, order, take, offset, conditions: { assistantId, ...conditions } });
+        searchLogs(
+          this.scope,
+          { search, order, take, offset, conditions: { assistantId, ...conditions } },
+          SEARCH,
+        );
       const found = await Promise.all(ids.map(find));
       return found.map(({ rows }) => rows.map(toListItem));
     }
@@ -134,8 +140,8 @@ function customerMetadata(row: ChatRow): Record<string, unknown> {
 }
 
 function toListItem(row: LogRow): LogListItem {
-  const { id, channel: type, label, startedAt: createdAt } = withLabel(row);
-  return { id, type, label, createdAt };
+  const { id, channel: type, startedAt: createdAt } = row;
+  return { id, type, label: labelOf(row), createdAt };
 }
 
 /** Spec gap: the log's `metadata` has the status, times and errors of the chat. */

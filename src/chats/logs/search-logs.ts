@@ -3,14 +3,7 @@ import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
-import {
-  byStart,
-  LOG_COLUMNS,
-  LOG_CONDITIONS,
-  valuesOf,
-  type LogConditions,
-  type LogRow,
-} from "./log-conditions";
+import { byStart, LOG_CONDITIONS, valuesOf, type EntryRow, type LogConditions } from "./log-conditions";
 
 /** A search with its page. */
 export interface LogSearch {
@@ -22,14 +15,14 @@ export interface LogSearch {
 }
 
 /** Logs of a page, and the last log that was searched if the search ended before the last one. */
-export interface FoundLogs {
-  readonly rows: readonly LogRow[];
+export interface FoundLogs<R> {
+  readonly rows: readonly R[];
   readonly searchedUpTo?: string;
 }
 
 /** The matches in a chunk of chats, and its last chat if neither the page nor the list ends in it. */
-interface Scanned {
-  readonly matches: readonly LogRow[];
+interface Scanned<R> {
+  readonly matches: readonly R[];
   readonly last?: string;
 }
 
@@ -49,23 +42,33 @@ const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][
  * would read everything, the trigram index has few entries. If neither finishes in time, the search ends early and says
  * so.
  */
-export async function searchLogs(scope: Scope, query: LogSearch): Promise<FoundLogs> {
+export async function searchLogs<R extends FoundRow>(
+  scope: Scope,
+  query: LogSearch,
+  statements: SearchStatements<R>,
+): Promise<FoundLogs<R>> {
   const { search, order, take, offset, conditions } = query;
   const pattern = patternOf(search);
   const startedAt = performance.now();
-  const found: LogRow[] = [];
+  const found: R[] = [];
   let { after } = conditions;
   for (let scanned = CHUNK; ; scanned += CHUNK) {
     const next = { ...conditions, after };
     const missing = offset + take - found.length;
-    const { matches, last } = await scan(scope, order, next, pattern, missing);
+    const { matches, last } = await scan(scope, statements.next[order], next, pattern, missing);
     found.push(...matches);
     const rows = found.slice(offset);
     if (last === undefined) return { rows };
     after = last;
     const elapsed = performance.now() - startedAt;
     if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
-      const complete = await indexed(scope, query, pattern, Math.max(LEAST_INDEX_MS, 2 * elapsed));
+      const complete = await indexed(
+        scope,
+        query,
+        pattern,
+        Math.max(LEAST_INDEX_MS, 2 * elapsed),
+        statements,
+      );
       if (complete) return { rows: complete };
     }
     if (performance.now() - startedAt < SCAN_MS) continue;
@@ -75,16 +78,15 @@ export async function searchLogs(scope: Scope, query: LogSearch): Promise<FoundL
 }
 
 /** Searches with the trigram index. @returns undefined if it takes longer */
-async function indexed(
+async function indexed<R extends FoundRow>(
   scope: Scope,
   { conditions, order, take, offset }: LogSearch,
   pattern: string,
   milliseconds: number,
-): Promise<LogRow[] | undefined> {
+  { ofAll, ofAssistant }: SearchStatements<R>,
+): Promise<R[] | undefined> {
   const { assistantId, ...others } = conditions;
-  const { statement, values } = INDEXED[assistantId == null ? "ofAll" : "ofAssistant"][order].by(
-    valuesOf(others),
-  );
+  const { statement, values } = (assistantId == null ? ofAll : ofAssistant)[order].by(valuesOf(others));
   const assistant = assistantId == null ? [] : [assistantId];
   return scope.readInTime(Math.ceil(milliseconds), statement, [
     pattern,
@@ -96,14 +98,14 @@ async function indexed(
 }
 
 /** Searches the next chunk. */
-async function scan(
+async function scan<R extends FoundRow>(
   scope: Scope,
-  order: Order,
+  next: Next<R>,
   conditions: LogConditions,
   pattern: string,
   most: number,
-): Promise<Scanned> {
-  const { statement, values } = NEXT[order].by(valuesOf(conditions));
+): Promise<Scanned<R>> {
+  const { statement, values } = next.by(valuesOf(conditions));
   const rows = await scope.read(statement, [pattern, most, ...values]);
   const end = rows.findIndex(({ isEnd }) => isEnd);
   return end < 0 ? { matches: rows } : { matches: rows.toSpliced(end, 1), last: rows[end]!.id };
@@ -128,47 +130,65 @@ export const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&
 /** Columns of `SEARCHABLE_TEXT` that lists lack. */
 const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
 
-const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.raw("??", [name]).toQuery()).join(", ");
+/** Columns that a search returns, the id among them. */
+type Columns = readonly (keyof EntryRow)[];
+type FoundRow = Pick<EntryRow, "id">;
+
+type Next<R> = FilteredStatement<R & { readonly isEnd: boolean }, keyof LogConditions>;
+type Indexed<R> = FilteredStatement<R, IndexedConditions>;
+type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
+
+/** The statements of searches that return some columns. */
+interface SearchStatements<R> {
+  readonly next: Readonly<Record<Order, Next<R>>>;
+  readonly ofAssistant: Readonly<Record<Order, Indexed<R>>>;
+  readonly ofAll: Readonly<Record<Order, Indexed<R>>>;
+}
+
+/** Creates the statements of a search. @param columns the columns of R */
+export const searchReading = <R extends FoundRow>(
+  columns: readonly (keyof R & keyof EntryRow)[],
+): SearchStatements<R> => ({
+  next: inBothOrders((order) => nextIn(order, columns)),
+  ofAssistant: inBothOrders((order) => indexedIn(order, columns, true)),
+  ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
+});
 
 /**
  * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
  * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The end of the chunk is looked
  * up only if the page is not full. Parameters: pattern, limit.
  */
-const NEXT = inBothOrders(
-  (order) =>
-    new FilteredStatement<LogRow & { readonly isEnd: boolean }, keyof LogConditions>(
-      LOG_CONDITIONS[order],
-      ({ db, table, $, narrowed }) => {
-        const next = narrowed(table("chats")).orderBy(byStart(order));
-        const chunk = sqlOf(next.clone().select(...LOG_COLUMNS, ...SEARCHED));
-        const end = sqlOf(next.clone().select(...LOG_COLUMNS));
-        const message = table("messages")
-          .select(db.raw("true"))
-          .whereRaw("messages.chat_id = chats.id")
-          .where("content", "ilike", $(1));
-        const query: Knex.Raw = db.raw(
-          `with found as materialized (
-             select ${listed(db)} from (${chunk} limit ${CHUNK}) as chats
+const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
+  new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+    const next = narrowed(table("chats")).orderBy(byStart(order));
+    const chunk = sqlOf(next.clone().select(...columns, ...SEARCHED));
+    const end = sqlOf(next.clone().select(...columns));
+    const listed = columns.map((name) => db.raw("??", [name]).toQuery()).join(", ");
+    const message = table("messages")
+      .select(db.raw("true"))
+      .whereRaw("messages.chat_id = chats.id")
+      .where("content", "ilike", $(1));
+    const query: Knex.Raw = db.raw(
+      `with found as materialized (
+             select ${listed} from (${chunk} limit ${CHUNK}) as chats
              where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
              order by started_at ${order}, id ${order} limit ?
            )
            select found.*, false as is_end from found
            union all
            select last.*, true from (${end} limit 1 offset ${CHUNK - 1}) as last where (select count(*) from found) < ?`,
-          [$(1), $(2), $(2)],
-        );
-        return query;
-      },
-    ),
-);
+      [$(1), $(2), $(2)],
+    );
+    return query;
+  });
 
 /**
  * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
  * of the list must not replace the index. Parameters: pattern, limit, offset, and the assistant, if it has one.
  */
-const indexedIn = (order: Order, ofAssistant: boolean) =>
-  new FilteredStatement<LogRow, Exclude<keyof LogConditions, "assistantId">>(
+const indexedIn = <R>(order: Order, columns: Columns, ofAssistant: boolean): Indexed<R> =>
+  new FilteredStatement<R, IndexedConditions>(
     LOG_CONDITIONS[order],
     ({ db, table, $, narrowed }) => {
       const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
@@ -176,7 +196,7 @@ const indexedIn = (order: Order, ofAssistant: boolean) =>
         .select("id")
         .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
       const found = narrowed(table("chats").whereRaw("id in (select id from found)"))
-        .select(...LOG_COLUMNS)
+        .select(...columns)
         .orderBy(byStart(order));
       for (const rows of ofAssistant ? [messages, labels, found] : []) rows.where("assistantId", $(4));
       const query: Knex.Raw = db.raw(
@@ -187,7 +207,3 @@ const indexedIn = (order: Order, ofAssistant: boolean) =>
     },
     false,
   );
-const INDEXED = {
-  ofAssistant: inBothOrders((order) => indexedIn(order, true)),
-  ofAll: inBothOrders((order) => indexedIn(order, false)),
-};
