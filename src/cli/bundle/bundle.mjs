@@ -62,7 +62,7 @@ async function bundleOwn() {
     supported: { "dynamic-import": false },
     plugins: [migrations],
   });
-  writeFileSync(join(outdir, "own.cjs"), asFunction(text));
+  writeFileSync(join(outdir, "own.cjs"), inAscii(asFunction(text)));
   return [...new Set(imports)].filter((name) => !ELSEWHERE.includes(name)).sort();
 }
 

@@ -33,19 +33,19 @@ function evaluate(script, filename, find) {
   return module.exports;
 }
 
-const scriptOf = (filename, encoding) => {
-  const text = readFileSync(filename, encoding);
+const scriptOf = (filename) => {
+  const text = readFileSync(filename, "latin1"); // the build leaves only ASCII
   return { text, script: new Script(text, { filename, cachedData: readCache(text) }) };
 };
 
 /** Loads the bundle. @returns functions that evaluate a program by its name, and both texts with their scripts */
 function load() {
   const node = createRequire(PACKAGES);
-  const packages = scriptOf(PACKAGES, "latin1"); // the build leaves only ASCII
+  const packages = scriptOf(PACKAGES);
   const modules = evaluate(packages.script, PACKAGES, node);
   const find = (name) => (Object.hasOwn(modules, name) ? modules[name]() : node(name));
   find.resolve = node.resolve;
-  const own = scriptOf(OWN, "utf8");
+  const own = scriptOf(OWN);
   return { parts: [own, packages], programs: evaluate(own.script, OWN, find) };
 }
 
