@@ -25,6 +25,7 @@ export async function addLogs(db: Client, assistantId: string, size: number): Pr
   await addFacts(db, assistantId);
   await db.query("reset session_replication_role");
   await remake?.();
+  await addBlocks(db, assistantId);
   await db.query("vacuum analyze");
   await runJobs(db);
   await db.query("vacuum analyze");
@@ -56,7 +57,10 @@ async function addChats(db: Client, assistantId: string, size: number): Promise<
      where a.id = $1`,
     [assistantId, MESSAGES_EACH, size, DAYS],
   );
-  // These chats were not noted. A job counts these blocks.
+}
+
+/** A job counts these blocks, because the chats were not noted. */
+async function addBlocks(db: Client, assistantId: string): Promise<void> {
   await db.query(
     `insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id)
      select organization_id, id, unnest(array['', 'TEXT', 'VOICE']), '-infinity', '' from assistants where id = $1

@@ -23,7 +23,7 @@ async function send({ origin, requests, connections, ...request }: Load): Promis
     while (left-- > 0) {
       const { statusCode, body } = await pool.request(request);
       const bytes = await body.bytes();
-      if (statusCode !== 200) throw new Error(`${statusCode}: ${Buffer.from(bytes).toString()}`);
+      if (statusCode >= 300) throw new Error(`${statusCode}: ${Buffer.from(bytes).toString()}`);
     }
   };
   const began = performance.now();

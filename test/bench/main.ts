@@ -15,6 +15,7 @@ import { events } from "./events";
 import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
+import { memory } from "./memory";
 import { search } from "./search";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
@@ -176,6 +177,7 @@ const PARTS = {
   analytics,
   events,
   deliveries,
+  memory,
   calls: speaking,
   sms: texting,
   peers: comparing,
