@@ -14,8 +14,9 @@ const CONNECTIONS = 16;
 /** Time that the receiver takes for an answer, in ms. */
 const ANSWER_MS = 10;
 const ROUNDS = 3;
-/** A usual load, at which the time to the first byte is measured too. In posts a second. */
-const USUAL = 150;
+/** Loads below the most that is possible, in posts a second, with the share that must be delivered while posting goes on. */
+const PACES = [150, 500];
+const LEAST_SHARE = 0.95;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 /** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about half an hour and 15 GB. */
 const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
@@ -67,10 +68,14 @@ export async function deliveries(bench: Bench): Promise<void> {
     const alone = await newSide(bench);
     const heard = await newSide(bench, `http://127.0.0.1:${port}/`);
     const part = { bench, db, arrivals, post, alone, heard };
-    await measure(part, "");
+    const all = async (beside: string) => {
+      await measure(part, beside);
+      for (const pace of PACES) await measureAt(pace, part, beside);
+    };
+    await all("");
     if (OLD === 0) return;
     await addOld(db, heard.destinationId!);
-    await measure(part, `, beside ${OLD} old deliveries`);
+    await all(`, beside ${OLD} old deliveries`);
   } finally {
     poster.kill();
     await db.end();
@@ -126,23 +131,34 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
     what: `deliveries a second while posting${beside}`,
     ours: during,
     unit: "/s",
-    least: Math.floor(withOne * 0.95),
+    least: Math.floor(withOne * LEAST_SHARE),
   });
   table.add({ what: `waiting when posting ends${beside}`, ours: Math.max(...backlogs), unit: "", most: 100 });
   table.add({
     what: `deliveries a second of ${replayEvents.events} held up in ${CHATS} conversations${beside}`,
     ...{ ours: replayEvents.events / seconds, unit: "/s", least: 500 },
   });
-  const usual = arrivals.length;
-  await post(heard, USUAL);
-  await drained(db);
   addWaits(table, waits, `at full load${beside}`);
-  addWaits(
-    table,
-    await firstBytes(db, arrivals.slice(usual)),
-    `at ${USUAL} posts a second${beside}`,
-    [30, 150],
-  );
+}
+
+/** Measures deliveries while somebody posts less than is possible. */
+async function measureAt(
+  pace: number,
+  { bench: { table }, db, arrivals, post, heard }: Part,
+  beside: string,
+) {
+  await settled(arrivals);
+  const first = arrivals.length;
+  const rate = await post(heard, pace);
+  const since = performance.timeOrigin + performance.now() - SECONDS * 1_000;
+  const delivered = arrivals.filter(({ at }) => at > since).length / SECONDS;
+  await drained(db);
+  const when = `at ${rate.toFixed(0)} posts a second${beside}`;
+  table.add({
+    what: `deliveries a second ${when}`,
+    ...{ ours: delivered, unit: "/s", least: Math.floor(pace * LEAST_SHARE) },
+  });
+  addWaits(table, await firstBytes(db, arrivals.slice(first)), when, [30, 150]);
 }
 
 /** @param targets of the median and the 99th percentile, in ms */
