@@ -59,6 +59,7 @@ async function bundleOwn() {
   const names = [...programs, "start/app", "start/serve"];
   const { text, imports } = await bundle(names, (name) => `./dist/src/${name}.js`, {
     packages: "external",
+    minifySyntax: true, // makes one literal of { ...{ a, b }, c }: see README.md
     supported: { "dynamic-import": false },
     plugins: [migrations],
   });
