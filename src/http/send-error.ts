@@ -26,5 +26,5 @@ export const errorSender =
     if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
     if (wantsErrorPage(res.req)) return sendErrorPage(res, errorBody(visible, status, id));
     beginJson(res, status);
-    sendText(res, JSON.stringify(shape(errorBody(visible, status, id))));
+    void sendText(res, JSON.stringify(shape(errorBody(visible, status, id))));
   };

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Piece } from "../platform/json/json-source";
+import { compressed, compressStream } from "./compress";
 
 /** Sets the status and content type of a JSON response. */
 export function beginJson(res: ServerResponse, status: number): void {
@@ -15,10 +16,12 @@ export function beginJson(res: ServerResponse, status: number): void {
 export const keepUncompressed = (response: ServerResponse): void =>
   void response.setHeader("Cache-Control", "no-store, no-transform");
 
-/** Ends a response with a complete text. */
-export function sendText(res: ServerResponse, text: string): void {
-  res.setHeader("Content-Length", Buffer.byteLength(text));
-  res.end(text);
+/** Ends a response with a complete text, compressed if it is long and the client accepts it. */
+export async function sendText(res: ServerResponse, text: string): Promise<void> {
+  const compressing = compressed(res, text);
+  const body = compressing ? await compressing : text;
+  res.setHeader("Content-Length", Buffer.byteLength(body));
+  res.end(body); // a text is sent in one piece with the headers
 }
 
 /**
@@ -30,6 +33,7 @@ export async function sendJson(res: ServerResponse, pieces: readonly [Piece, ...
   const [whole] = pieces;
   if (pieces.length === 1 && typeof whole === "string") return sendText(res, whole);
   if (res.req.method === "HEAD") return void res.end();
+  compressStream(res);
   const failures: Error[] = [];
   const fail = (error: Error): never => {
     failures.push(error);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import etag from "etag";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
-import Negotiator from "negotiator";
+import { encodingFor } from "./encoding";
 
 export type Policy = Readonly<Record<string, string>>;
 
@@ -22,21 +22,6 @@ const header = (policy: Policy) =>
 
 /** Endings of the compressed copies that the build writes beside a file. */
 const COPIES: Readonly<Record<string, string>> = { br: ".br", gzip: ".gz" };
-const PREFERRED = ["br", "gzip"];
-
-/** The package's types lack the order of encodings that a client accepts equally. */
-interface EncodingChoice {
-  encoding(available: readonly string[], order: { preferred: string[] }): string | undefined;
-}
-
-/** The encoding in which a file is sent: that of a compressed copy, if the client accepts it. */
-function encodingFor(request: Request, path: string): string | undefined {
-  const available = PREFERRED.filter((encoding) => existsSync(path + COPIES[encoding]));
-  const choice: EncodingChoice = new Negotiator(request);
-  const encoding = choice.encoding([...available, "identity"], { preferred: PREFERRED });
-  return encoding === "identity" ? undefined : encoding;
-}
-
 /** Sends a file of the build, or its compressed copy in the encoding that the client prefers. */
 export function send(
   request: Request,
@@ -45,7 +30,8 @@ export function send(
   root: string,
   file: string,
 ): void {
-  const encoding = encodingFor(request, join(root, file));
+  const copies = Object.keys(COPIES).filter((encoding) => existsSync(join(root, file + COPIES[encoding])));
+  const encoding = encodingFor(request, copies);
   response.vary("Accept-Encoding").type(extname(file));
   if (encoding !== undefined) response.set("Content-Encoding", encoding);
   const sent = file + (encoding === undefined ? "" : COPIES[encoding]);

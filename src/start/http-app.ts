@@ -72,15 +72,15 @@ export async function httpApp(
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = firstOf(service);
-  app.use(first, requireHost, compress);
+  app.use(first, requireHost);
 
   app.use(restRouter(restServer(service, callers, sendError, isDraining), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, callers, sendError));
 
-  app.use(health(database, service.fileStore, isDraining, () => service.steps.pending()));
+  const pendingSteps = () => service.steps.pending();
+  app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
   app.get("/metrics", metrics.page);
-
   app.use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
