@@ -1,5 +1,6 @@
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as Listening, type Socket } from "node:net";
+import { Attached } from "../platform/attached";
 
 /** Time for an idle keep-alive connection to deliver a request that is under way, in ms. */
 const KEEP_ALIVE_GRACE_MS = 250;
@@ -8,8 +9,9 @@ const REQUEST_GRACE_MS = 10_000;
 
 /** Shuts a server down gracefully: requests that it has started to read are answered if they end in time. */
 export class Drain {
-  private readonly running = new Set<ServerResponse>();
   private readonly sockets = new Set<Socket>();
+  /** The last response of a socket. Not a set of responses, whose tables would keep many of them until a full collection. */
+  private readonly responses = new Attached<ServerResponse>();
   private draining = false;
 
   constructor(
@@ -20,10 +22,9 @@ export class Drain {
       this.sockets.add(socket);
       socket.once("close", () => this.sockets.delete(socket));
     });
-    server.prependListener("request", (_request, response: ServerResponse) => {
+    server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       if (this.draining) closeAfter(response);
-      this.running.add(response);
-      response.once("close", () => this.running.delete(response));
+      this.responses.set(socket, response);
     });
   }
 
@@ -33,7 +34,10 @@ export class Drain {
   async begin(): Promise<void> {
     this.draining = true;
     this.server.keepAliveTimeout = 1;
-    for (const response of this.running) closeAfter(response);
+    for (const socket of this.sockets) {
+      const response = this.responses.get(socket);
+      if (response) closeAfter(response);
+    }
     // Not http.Server.close, which closes idle connections at once although a request may be under way on one.
     const closed = new Promise<void>((resolve) =>
       Listening.prototype.close.call(this.server, () => resolve()),

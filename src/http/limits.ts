@@ -3,6 +3,7 @@ import type { RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Caller } from "../account/auth/caller";
 import type { Config } from "../platform/settings/config";
+import { Attached } from "../platform/attached";
 import { DomainError } from "../platform/errors";
 import { sourceOf, type SourceOf } from "./client-address";
 
@@ -120,7 +121,7 @@ interface Stated {
   readonly msBeforeNext: number;
 }
 
-const stated = new WeakMap<ServerResponse, readonly Stated[]>();
+const stated = new Attached<readonly Stated[]>();
 
 /** Lists every limit that counted the request, first the one with the fewest points left. */
 function setHeaders(

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { PoolClient, QueryArrayResult } from "pg";
+import { Attached } from "../attached";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { camel } from "./names";
 import type { Query as Text } from "./sql-text";
@@ -16,7 +17,7 @@ interface PendingQuery {
 }
 
 /** Queries to send in this tick, by caller. */
-const batches = new WeakMap<object, PendingQuery[]>();
+const batches = new Attached<PendingQuery[]>();
 
 /** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(db: Knex, caller: object, query: Query, organizationId: string): Promise<Row[]> {
@@ -27,7 +28,7 @@ export function runQuery(db: Knex, caller: object, query: Query, organizationId:
     const started = [waiting];
     batches.set(caller, started);
     process.nextTick(() => {
-      batches.delete(caller);
+      batches.set(caller, undefined);
       void send(db.client as Client, started, organizationId);
     });
   });

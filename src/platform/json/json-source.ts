@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Attached } from "../attached";
 import { closes, endOfString, isSpace, opens, ObjectLocator, COMMA, QUOTE } from "./object-locator";
 
 /*
@@ -88,7 +89,7 @@ export function shownJson(value: unknown): unknown {
 
 type ReadValue = () => Promise<unknown>;
 /** Functions that read the late values of a response, by its owner. */
-const late = new WeakMap<object, ReadValue[]>();
+const late = new Attached<ReadValue[]>();
 
 /** Declares that the response of `owner` is sent in pieces, so that its long values may be read while it is sent. */
 export const answerInPieces = (owner: object): void => void late.set(owner, []);
