@@ -30,9 +30,10 @@ export function compressStream(response: ServerResponse): void {
   compress(response.req as Request, response as Response, () => undefined); // created with these prototypes
 }
 
+const [asBrotli, asGzip] = [promisify(brotliCompress), promisify(gzip)];
 const ENCODERS: Readonly<Record<string, (text: string) => Promise<Buffer>>> = {
-  br: (text) => promisify(brotliCompress)(text, BROTLI),
-  gzip: (text) => promisify(gzip)(text, GZIP),
+  br: (text) => asBrotli(text, BROTLI),
+  gzip: (text) => asGzip(text, GZIP),
 };
 
 /**

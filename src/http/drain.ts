@@ -10,7 +10,7 @@ const REQUEST_GRACE_MS = 10_000;
 /** Shuts a server down gracefully: requests that it has started to read are answered if they end in time. */
 export class Drain {
   private readonly sockets = new Set<Socket>();
-  /** The last response of a socket. Not a set of responses, whose tables would keep many of them until a full collection. */
+  /** The last response of each socket. A Set of responses would keep many of them in memory until a full collection. */
   private readonly responses = new Attached<ServerResponse>();
   private draining = false;
 

@@ -106,8 +106,7 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   for (let round = 0; round < ROUNDS; round++) {
     rates.alone.push(await post(alone));
     rates.heard.push(await post(heard));
-    const since = performance.timeOrigin + performance.now() - SECONDS * 1_000;
-    rates.during.push(arrivals.filter(({ at }) => at > since).length / SECONDS);
+    rates.during.push(lately(arrivals));
     backlogs.push(await pending(db));
     await drained(db);
   }
@@ -150,8 +149,7 @@ async function measureAt(
   await settled(arrivals);
   const first = arrivals.length;
   const rate = await post(heard, pace);
-  const since = performance.timeOrigin + performance.now() - SECONDS * 1_000;
-  const delivered = arrivals.filter(({ at }) => at > since).length / SECONDS;
+  const delivered = lately(arrivals);
   await drained(db);
   const when = `at ${rate.toFixed(0)} posts a second${beside}`;
   table.add({
@@ -159,6 +157,12 @@ async function measureAt(
     ...{ ours: delivered, unit: "/s", least: Math.floor(pace * LEAST_SHARE) },
   });
   addWaits(table, await firstBytes(db, arrivals.slice(first)), when, [30, 150]);
+}
+
+/** Arrivals a second while messages were posted, which has just ended. */
+function lately(arrivals: readonly Arrival[]): number {
+  const since = performance.timeOrigin + performance.now() - SECONDS * 1_000;
+  return arrivals.filter(({ at }) => at > since).length / SECONDS;
 }
 
 /** @param targets of the median and the 99th percentile, in ms */

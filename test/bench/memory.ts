@@ -3,7 +3,7 @@ import { DASHBOARD } from "./dashboard";
 import type { Load } from "./load";
 import { residentMemory } from "./processes";
 
-/** How long the service is loaded; `MEMORY_SECONDS=3600` shows what an hour does. */
+/** Duration of the load. Set `MEMORY_SECONDS=3600` to measure an hour. */
 const SECONDS = Number(process.env.MEMORY_SECONDS ?? 60);
 const CONNECTIONS = 16;
 const MOST_MIB = 180;

@@ -105,16 +105,6 @@ export class ModelMappings {
     };
   }
 
-  /** Whether the catalog's model answers for an identifier: neither the organization nor MODEL_NAME names another one. */
-  async usesCatalog({ id, provider, baseUrl }: ModelEntry): Promise<boolean> {
-    const [rows, own] = await Promise.all([this.read(), this.scope.of(ModelCredentials).read()]);
-    if (rows.some(({ model }) => model === id)) return false;
-    const { fallback, credentials } = this.scope.ports.models;
-    const { apiKey, baseUrl: address = baseUrl } = credentials[provider] ?? {};
-    const isKnown = own.some((row) => row.provider === provider) || (apiKey ?? address) !== undefined;
-    return !fallback || isKnown;
-  }
-
   private async mapped({ id, channels }: ModelEntry, row: MappingRow): Promise<ChosenModel> {
     const { name, baseUrl, provider, sealedKey } = row;
     const namedBy = "setModelMapping" as const;

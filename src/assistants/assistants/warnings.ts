@@ -150,8 +150,9 @@ export function checkModel(
 
 export async function checkSuccession(scope: Scope, { model }: ChannelConfiguration, warn: Warn) {
   const entry = scope.ports.catalog.models.find(({ id }) => id === model);
-  if (entry?.succeeds && (await scope.of(ModelMappings).usesCatalog(entry)))
-    warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
+  if (!entry?.succeeds) return;
+  const answering = await scope.of(ModelMappings).for(model);
+  if (answering.model === entry) warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
 }
 
 function successionOf({ provider, model, id }: ModelEntry, { withdrawn, ...old }: Succession): string {

@@ -160,7 +160,7 @@ const RELEASED = `ending as (
     returning freed.number, q.due_at <= now() as is_due
   )`;
 
-/** Destinations of failed deliveries, locked before the deliveries, as whoever deletes a destination does. */
+/** Locks the destinations of failed deliveries before these deliveries, in the order of a deletion: `recorded` counts them first. */
 const TARGETS = `targets as materialized (
     select d.id from webhook_destinations d
     where d.organization_id = $1 and d.id = any(array(select "destinationId" from asked where status = 'PENDING'))
