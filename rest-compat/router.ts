@@ -101,7 +101,8 @@ async function answer(
     if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
     return send(res, answer, context.scope);
   };
-  const work: Work = (scope, attemptId) => run(route, server.contextOf(request, scope, attemptId), variables);
+  const work: Work = (scope, attemptId) =>
+    server.limited(() => run(route, server.contextOf(request, scope, attemptId), variables));
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) {
     answerInPieces(context.scope);
@@ -130,6 +131,7 @@ async function run(
 ): Promise<Answer> {
   const { run, resultPath, shape } = operation!;
   const { data, errors } = await run(context, variables);
+  context.scope.forget();
   if (errors) throw inRequest(operation!, firstByPath(errors));
   const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
   return { status: success, body: shape(result), disclosed: context.disclosed };

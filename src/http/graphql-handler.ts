@@ -21,6 +21,10 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
   /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
   readonly pieceOwnerOf: (context: Context) => object;
+  /** Runs an operation when few others are under way. */
+  readonly limited: <R>(operation: () => Promise<R>) => Promise<R>;
+  /** Lets go of what an operation has read. */
+  readonly forget: (context: Context) => void;
   /** Whether the answer contains a secret. */
   readonly disclosesSecret: (context: Context) => boolean;
   readonly maxFileBytes: number;
@@ -59,7 +63,8 @@ export function graphqlHandler<Context extends BaseContext>(
         status = 200,
         headers,
         body,
-      } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+      } = await options.limited(() => apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }));
+      options.forget(contextValue);
       // A client that is still uploading its file would not read the answer.
       if (isForm(req) && !req.closed) await once(req, "close");
       if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");

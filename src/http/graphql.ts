@@ -80,7 +80,7 @@ export function apolloServer<Context extends BaseContext>(
     validationRules: rulesOf(),
     stopOnTerminationSignals: false,
     formatError: (error) => withKnownCode(withoutLibraries(error)),
-    stringifyResult: (result) => `${JSON.stringify(result)}\n`,
+    stringifyResult: (result) => JSON.stringify(result),
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),

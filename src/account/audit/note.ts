@@ -47,11 +47,14 @@ function noteOf(
   scope: Scope,
   caller: Caller | undefined,
   { address, requestId, interface: by }: Origin,
-  about: OperationInfo,
+  { kind, operation, recordType, fields }: OperationInfo,
 ): AuditNote {
   const person = caller && personOf(caller);
   return {
-    ...about,
+    kind,
+    operation,
+    recordType,
+    fields,
     actor: caller?.kind ?? "ANONYMOUS",
     keyId: caller?.keyId ?? null,
     person: person === undefined ? null : digestOf(scope, person),

@@ -211,4 +211,4 @@ export class Assistants {
   }
 }
 
-const toAssistant = (row: AssistantRow): Assistant => ({ ...row, template: false });
+const toAssistant = (row: AssistantRow): Assistant => ({ template: false, ...row });

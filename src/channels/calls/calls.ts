@@ -139,7 +139,7 @@ export class Calls {
       .limit(take + 1);
     const { from, to, externalId, userId, ...equal } = filter;
     if (after != null) {
-      await checkCursor(this.scope.table("calls"), after, { idColumn: "chatId" });
+      await checkCursor(() => this.scope.table("calls"), after, { idColumn: "chatId" });
       const last = this.scope.table("calls").select("createdAt").where({ chatId: after });
       rows.whereRaw("(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)", [
         last,

@@ -145,7 +145,7 @@ export class Chats {
     { first, after }: ConnectionQuery,
     filter: ChatFilter = {},
   ): Promise<Connection<Chat>> {
-    await checkCursor(this.scope.table("chats"), after);
+    await checkCursor(() => this.scope.table("chats"), after);
     const take = first ?? 20;
     const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
     const conditions = { ...filter, after: after == null ? null : [timeOf(after), after] };

@@ -60,7 +60,7 @@ export class AllLogs {
     { search, ...filter }: LogFilter,
   ): Promise<Connection<LogEntry>> {
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
-    await checkCursor(this.scope.table("chats"), after);
+    await checkCursor(() => this.scope.table("chats"), after);
     const take = first ?? 20;
     const conditions = { ...filter, after };
     if (search) return this.found(search, conditions, take);

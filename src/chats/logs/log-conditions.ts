@@ -47,7 +47,10 @@ export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = in
 }));
 
 /** The conditions as values of their parameters. */
-export const valuesOf = ({ after, ...conditions }: LogConditions) => ({
-  ...conditions,
+export const valuesOf = ({ assistantId, type, startedAfter, startedBefore, after }: LogConditions) => ({
+  assistantId,
+  type,
+  startedAfter,
+  startedBefore,
   after: after == null ? null : [timeOf(after), after],
 });

@@ -163,7 +163,7 @@ export class Events {
 
   /** Newest first. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
-    await checkCursor(this.scope.table("events"), query.after);
+    await checkCursor(() => this.scope.table("events"), query.after);
     await sequence(this.scope).catch(unlessReadOnly);
     const take = query.first ?? 20;
     const rows = this.matching(filter).whereNotNull("transaction");

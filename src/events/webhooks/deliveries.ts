@@ -34,7 +34,7 @@ export class Deliveries {
     status?: DeliveryStatus | null,
   ): Promise<Connection<Delivery>> {
     const rows = this.scope.table("deliveries").where({ destinationId });
-    await checkCursor(rows.clone(), query.after);
+    await checkCursor(() => rows.clone(), query.after);
     return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
   }
 

@@ -81,7 +81,7 @@ export class AuditedOperation {
     if (isStored || recordId === undefined || (this.storedWith === "counts" && counts.size === 0))
       return undefined;
     const fields = [...note.fields, ...[...counts].map(([name, count]) => ({ name, count }))];
-    return { id, entry: { ...note, fields, recordId } };
+    return { id, entry: Object.assign({}, note, { fields, recordId }) }; // not a spread: see CONTRIBUTING.md
   }
 
   /** The disclosure that the operation makes; undefined if it discloses no secret. */

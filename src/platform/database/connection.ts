@@ -33,12 +33,12 @@ async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"):
  * @throws BAD_USER_INPUT for a cursor without a time that names no entry
  */
 export async function checkCursor(
-  entries: QueryOf<unknown>,
+  entries: () => QueryOf<unknown>,
   after: string | null | undefined,
   { idColumn = "id", expected }: { readonly idColumn?: string; readonly expected?: string } = {},
 ): Promise<void> {
   if (after == null || hasTime(after)) return;
-  if (!(await contains(entries, after, idColumn))) unknownCursor(after, expected);
+  if (!(await contains(entries(), after, idColumn))) unknownCursor(after, expected);
 }
 
 /**

@@ -34,11 +34,11 @@ const MAX_OFFSET = 10_000_000;
 
 /** The query with its defaults; ranges are checked by the schema. @throws BAD_USER_INPUT beyond the largest offset */
 export function window({ order, page, take }: PageQuery) {
-  const window = { order: order ?? "desc", page: page ?? 1, take: take ?? 20 } as const;
-  const offset = (window.page - 1) * window.take;
+  const [number, size] = [page ?? 1, take ?? 20];
+  const offset = (number - 1) * size;
   if (offset > MAX_OFFSET)
     throw invalid([{ path: "page", message: `must not lie more than ${MAX_OFFSET} entries in` }]);
-  return { ...window, offset };
+  return { order: order ?? "desc", page: number, take: size, offset } as const;
 }
 
 /** Pages that begin at this entry or later are read from the nearer end of the list. */

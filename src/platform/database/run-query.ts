@@ -3,15 +3,14 @@ import type { PoolClient, QueryArrayResult } from "pg";
 import { Attached } from "../attached";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { camel } from "./names";
-import type { Query as Text } from "./sql-text";
-
-/** A query, with a time limit of its own in ms or that of the connection. */
-type Query = Text & { readonly timeoutMs?: number };
+import type { Query } from "./sql-text";
 
 type Row = Record<string, unknown>;
 
 interface PendingQuery {
   readonly query: Query;
+  /** Time limit in ms, if the query has one of its own. */
+  readonly timeoutMs?: number;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -19,10 +18,21 @@ interface PendingQuery {
 /** Queries to send in this tick, by caller. */
 const batches = new Attached<PendingQuery[]>();
 
+interface QueryOptions {
+  readonly organizationId: string;
+  /** Time limit in ms; by default that of the connection. */
+  readonly timeoutMs?: number;
+}
+
 /** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
-export function runQuery(db: Knex, caller: object, query: Query, organizationId: string): Promise<Row[]> {
+export function runQuery(
+  db: Knex,
+  caller: object,
+  query: Query,
+  { organizationId, timeoutMs }: QueryOptions,
+): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const waiting = { query, resolve, reject };
+    const waiting = { query, timeoutMs, resolve, reject };
     const batch = batches.get(caller);
     if (batch) return void batch.push(waiting);
     const started = [waiting];
@@ -57,12 +67,12 @@ export function ifCanceled(error: unknown): undefined {
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query: { timeoutMs, ...query }, resolve, reject }: PendingQuery,
+  { query: { name, text, values }, timeoutMs, resolve, reject }: PendingQuery,
 ): Promise<void> {
-  client.emit("query", { sql: query.text, bindings: query.values });
+  client.emit("query", { sql: text, bindings: values });
   if (timeoutMs !== undefined) setQuietly(connection, `set statement_timeout = ${timeoutMs}`);
   const done = new Promise<void>((done) =>
-    connection.query({ ...query, rowMode: "array" }, (error: Error | null, result: Result) => {
+    connection.query({ name, text, values, rowMode: "array" }, (error: Error | null, result: Result) => {
       if (error) reject(error);
       else resolve(rowsOf(result));
       done();

@@ -9,7 +9,7 @@ export interface Query {
 
 /** SQL that PostgreSQL prepares under a digest of its text, so that two texts never share a name. */
 export class SqlText {
-  readonly #name: { readonly name?: string };
+  readonly #name?: string;
 
   /**
    * @param isPrepared whether PostgreSQL parses it once per connection, rather than planning it for the values of
@@ -19,11 +19,11 @@ export class SqlText {
     readonly text: string,
     isPrepared = true,
   ) {
-    this.#name = isPrepared ? { name: createHash("sha256").update(text).digest("base64url") } : {};
+    if (isPrepared) this.#name = createHash("sha256").update(text).digest("base64url");
   }
 
   /** The query that pg runs. */
   with(values: unknown[]): Query {
-    return { ...this.#name, text: this.text, values };
+    return { name: this.#name, text: this.text, values };
   }
 }
