@@ -24,7 +24,7 @@ interface QueryOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
+/** Runs a query that returns rows as lists. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(
   db: Knex,
   caller: object,
@@ -67,12 +67,12 @@ export function ifCanceled(error: unknown): undefined {
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query: { name, text, values }, timeoutMs, resolve, reject }: PendingQuery,
+  { query, timeoutMs, resolve, reject }: PendingQuery,
 ): Promise<void> {
-  client.emit("query", { sql: text, bindings: values });
+  client.emit("query", { sql: query.text, bindings: query.values });
   if (timeoutMs !== undefined) setQuietly(connection, `set statement_timeout = ${timeoutMs}`);
   const done = new Promise<void>((done) =>
-    connection.query({ name, text, values, rowMode: "array" }, (error: Error | null, result: Result) => {
+    connection.query(query, (error: Error | null, result: Result) => {
       if (error) reject(error);
       else resolve(rowsOf(result));
       done();

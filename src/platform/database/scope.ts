@@ -226,7 +226,7 @@ export class Scope extends Expressions {
     const all = columns instanceof Promise ? await columns : columns;
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
-    const rows = await runQuery(db, caller, sql.with(given), { organizationId, timeoutMs });
+    const rows = await runQuery(db, caller, sql.with(given, "array"), { organizationId, timeoutMs });
     return rows as R[]; // the statement selects the columns of R
   }
 
