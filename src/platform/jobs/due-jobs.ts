@@ -6,6 +6,12 @@ const CHECK_INTERVAL_MS = 1_000;
 /** Number of due jobs that are counted; each wakes one worker. */
 const MOST = 40;
 
+/** How many jobs of a task are due. */
+export interface DueTask {
+  readonly task: string;
+  readonly due: number;
+}
+
 /**
  * Wakes workers when the time of waiting jobs has come: one statement per second looks for all workers of the process.
  * If each worker looked for itself, an idle server would run 37 statements a second.
@@ -30,11 +36,11 @@ export class DueJobs {
 
   private async look(): Promise<void> {
     const text = `
-      select count(*)::integer as due from (
-        select from graphile_worker.jobs where locked_at is null and run_at <= now() and attempts < max_attempts limit $1
-      ) as waiting`;
-    const { rows } = await this.pool.query<{ due: number }>(text, [MOST]);
-    const { due } = rows[0]!;
-    if (due > 0) for (const runner of this.runners) runner.wake(due);
+      select task, count(*)::integer as due from (
+        select task_identifier as task from graphile_worker.jobs
+        where locked_at is null and run_at <= now() and attempts < max_attempts limit $1
+      ) as waiting group by task`;
+    const { rows } = await this.pool.query<DueTask>(text, [MOST]);
+    if (rows.length > 0) for (const runner of this.runners) runner.wake(rows);
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { run, type Runner, type RunnerOptions, type WorkerEvents, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { DueTask } from "./due-jobs";
 import { freeJobs } from "./free-jobs";
 
 /** Pause before a broken runner is replaced. */
@@ -51,9 +52,11 @@ export class LastingRunner {
     void Promise.race([ended, recorded]).then(() => this.remove(id));
   }
 
-  /** Lets this many idle workers look for a job now. */
-  wake(count: number): void {
-    this.workers?.nudge(count);
+  /** Lets an idle worker look for each due job of this runner's tasks now. */
+  wake(tasks: readonly DueTask[]): void {
+    const own = tasks.filter(({ task }) => Object.hasOwn(this.options.taskList ?? {}, task));
+    const due = own.reduce((sum, { due }) => sum + due, 0);
+    if (due > 0) this.workers?.nudge(due);
   }
 
   async stop(): Promise<void> {

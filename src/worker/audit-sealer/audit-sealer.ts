@@ -4,7 +4,7 @@ import type { AuditHead } from "../../account/audit/chain";
 import type { Database } from "../../platform/database/database";
 
 /** Interval of looking for unsealed rows, which must be sealed within 5 s. */
-const SEAL_INTERVAL_MS = 1_000;
+const SEAL_INTERVAL_MS = 2_000;
 /** Interval of logging heads; they are also logged at shutdown, but not at startup. */
 const LOG_INTERVAL_MS = 3_600_000;
 /** Heads per log line. */

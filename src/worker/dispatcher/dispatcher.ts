@@ -15,8 +15,10 @@ export interface DispatcherOptions extends Omit<RunOptions, "scopeOf" | "lanes" 
 
 /** Interval of looking for due retries and for expired claims of dead servers. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** Pending deliveries per sweep whose queues are looked for. */
+/** Pending deliveries at a time whose queues are looked for. */
 const REPAIR_BATCH_SIZE = 1_000;
+/** Queues are looked for in one of so many sweeps. Only an interrupted server of an older version leaves one out. */
+const SWEEPS_PER_REPAIR = 5;
 
 /**
  * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
@@ -32,6 +34,7 @@ export class Dispatcher {
   private readonly timers: readonly NodeJS.Timeout[];
   private readonly repairing = new Set<string>();
   private repairedTo: PendingDelivery | undefined;
+  private sweeps = 0;
   private sweeping = false;
   private stopped = false;
 
@@ -73,7 +76,7 @@ export class Dispatcher {
     if (this.sweeping) return;
     this.sweeping = true;
     try {
-      await this.repairNext();
+      if (this.sweeps++ % SWEEPS_PER_REPAIR === 0) await this.repairNext();
       for (const { organizationId, destinationId } of await this.options.database.dueDestinations())
         this.wake(organizationId, destinationId);
     } catch (error) {
@@ -83,7 +86,7 @@ export class Dispatcher {
     }
   }
 
-  /** Adds missing queues, batch by batch as long as any are missing; else a batch per sweep. */
+  /** Adds missing queues, batch by batch as long as any are missing; else one batch. */
   private async repairNext(): Promise<void> {
     const { database } = this.options;
     let more = true;
