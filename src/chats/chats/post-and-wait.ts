@@ -60,19 +60,19 @@ async function postAndWait(
     const messages = posting.of(Messages);
     const posted = await (id === undefined ? messages.post(input) : messages.postOnce(id, input));
     posting.notes.warnings.forEach(warn);
-    if (posted.role !== "USER") return { ...posted, reply: null };
+    if (posted.role !== "USER") return { reply: null, ...posted };
     if (id !== undefined) signal.notify(); // the answer may be there already
     const until = performance.now() + ANSWER_TIMEOUT_MS;
     while (performance.now() < until) {
       await signal.wait(Math.min(POLL_INTERVAL_MS, until - performance.now()));
       const answer = answerAmong(localMessages, posted) ?? (await answerTo(fresh(), posted));
-      if (answer) return { ...posted, reply: answer };
+      if (answer) return { reply: answer, ...posted };
       const chat = await fresh().of(Chats).row(posted.chatId);
       // The message may have been answered, or the chat have ended, after the check above.
       if (!chat || chat.status === "ended" || chat.answeredSequence >= posted.sequence)
-        return { ...posted, reply: await lastAnswerTo(fresh(), posted) };
+        return { reply: await lastAnswerTo(fresh(), posted), ...posted };
     }
-    return { ...posted, reply: null };
+    return { reply: null, ...posted };
   } finally {
     unsubscribe.forEach((end) => end());
   }

@@ -32,7 +32,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
       createdAt: currentDate(),
     };
     const message = { ...identity, ...columns };
-    const cause = { ...causeOf(message, input), jobs: jobsOf(input, chat) };
+    const cause = { jobs: jobsOf(input, chat), ...causeOf(message, input) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) {
       if (channel !== chat.channel) scope.warn(otherChannel(channel, chat.channel));
       return message;

@@ -224,7 +224,7 @@ export class Events {
     { change = null, activity = null, cause }: RecordOptions,
   ): Promise<boolean> {
     const event = { id: newId(), name, type, assistantId, chatId, ...content, deploymentId, workflowId };
-    return record(this.scope, { ...event, change, activity }, cause);
+    return record(this.scope, { change, activity, ...event }, cause);
   }
 
   /** Newest first. */

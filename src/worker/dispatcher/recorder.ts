@@ -49,7 +49,7 @@ export class Recorder {
     try {
       const all = steps.map(({ step }) => step);
       const outcomes = await scope.of(DeliveryQueues).advance(all, this.leaseMs);
-      for (const [index, outcome] of outcomes.entries()) steps[index]!.resolve({ ...outcome, scope });
+      for (const [index, outcome] of outcomes.entries()) steps[index]!.resolve({ scope, ...outcome });
     } catch (error) {
       // One that cannot be stored must not keep the others from being stored.
       if (steps.length > 1) for (const one of steps) await this.store(organizationId, [one]);
