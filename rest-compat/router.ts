@@ -68,7 +68,8 @@ async function handle(
     const query = queryOf(search);
     const inputs = { params, query, body, ...(form && { form: form.values }) };
     const variables = readVariables(route, route.operation, inputs, server.lenient);
-    await answer(server, route, { req, res, auth: route.auth, caller }, variables, { body, form });
+    const request = { req, res, auth: route.auth, caller };
+    await server.limited(() => answer(server, route, request, variables, { body, form }));
   } finally {
     form?.release();
   }
@@ -101,8 +102,7 @@ async function answer(
     if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
     return send(res, answer, context.scope);
   };
-  const work: Work = (scope, attemptId) =>
-    server.limited(() => run(route, server.contextOf(request, scope, attemptId), variables));
+  const work: Work = (scope, attemptId) => run(route, server.contextOf(request, scope, attemptId), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) {
     answerInPieces(context.scope);
@@ -131,7 +131,6 @@ async function run(
 ): Promise<Answer> {
   const { run, resultPath, shape } = operation!;
   const { data, errors } = await run(context, variables);
-  context.scope.forget();
   if (errors) throw inRequest(operation!, firstByPath(errors));
   const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
   return { status: success, body: shape(result), disclosed: context.disclosed };

@@ -33,8 +33,8 @@ export type Work = (scope: Context["scope"], attemptId?: string) => Promise<Answ
 
 /** The services that REST needs from the server. */
 export interface RestServer {
-  /** Runs an operation when few others are under way. */
-  readonly limited: <R>(operation: () => Promise<R>) => Promise<R>;
+  /** Answers a request when few others are under way. */
+  readonly limited: (answer: () => Promise<void>) => Promise<void>;
   readonly callers: {
     /** Authenticates a request and applies rate limits. @throws UNAUTHENTICATED, RATE_LIMITED */
     authenticate(

@@ -17,14 +17,12 @@ import { keepUncompressed, sendJson } from "./send-json";
 
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
-  /** @throws UNAUTHENTICATED, RATE_LIMITED */
-  readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
+  /** @returns a function that creates the context. @throws UNAUTHENTICATED, RATE_LIMITED */
+  readonly authenticate: (req: IncomingMessage, res: ServerResponse) => Promise<() => Context>;
   /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
   readonly pieceOwnerOf: (context: Context) => object;
-  /** Runs an operation when few others are under way. */
-  readonly limited: <R>(operation: () => Promise<R>) => Promise<R>;
-  /** Lets go of what an operation has read. */
-  readonly forget: (context: Context) => void;
+  /** Answers a request when few others are under way. */
+  readonly limited: (answer: () => Promise<void>) => Promise<void>;
   /** Whether the answer contains a secret. */
   readonly disclosesSecret: (context: Context) => boolean;
   readonly maxFileBytes: number;
@@ -45,7 +43,6 @@ const readJson = express.json({
 export function graphqlHandler<Context extends BaseContext>(
   options: GraphQLHandlerOptions<Context>,
 ): RequestHandler {
-  const { apollo, sendError } = options;
   return async (req, res) => {
     res.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
     if (req.method === "OPTIONS") {
@@ -54,29 +51,38 @@ export function graphqlHandler<Context extends BaseContext>(
     }
     try {
       // Invalid credentials are refused before the body is read.
-      const contextValue = await options.context(req, res);
-      const asker = options.pieceOwnerOf(contextValue);
-      answerInPieces(asker);
-      const httpGraphQLRequest = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
-      const context = () => Promise.resolve(contextValue);
-      const {
-        status = 200,
-        headers,
-        body,
-      } = await options.limited(() => apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context }));
-      options.forget(contextValue);
-      // A client that is still uploading its file would not read the answer.
-      if (isForm(req) && !req.closed) await once(req, "close");
-      if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
-      for (const [name, value] of headers) res.setHeader(name, value);
-      if (options.disclosesSecret(contextValue)) keepUncompressed(res);
-      const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
-      res.statusCode = status;
-      await sendJson(res, piecesOf(text, asker));
+      const newContext = await options.authenticate(req, res);
+      const request = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
+      await options.limited(() => answer(options, req, res, request, newContext()));
     } catch (error) {
-      sendError(res, toDomainError(error), forGraphQL);
+      options.sendError(res, toDomainError(error), forGraphQL);
     }
   };
+}
+
+async function answer<Context extends BaseContext>(
+  { apollo, pieceOwnerOf, disclosesSecret }: GraphQLHandlerOptions<Context>,
+  req: Request,
+  res: ServerResponse,
+  httpGraphQLRequest: HTTPGraphQLRequest,
+  contextValue: Context,
+): Promise<void> {
+  const asker = pieceOwnerOf(contextValue);
+  answerInPieces(asker);
+  const context = () => Promise.resolve(contextValue);
+  const {
+    status = 200,
+    headers,
+    body,
+  } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+  // A client that is still uploading its file would not read the answer.
+  if (isForm(req) && !req.closed) await once(req, "close");
+  if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
+  for (const [name, value] of headers) res.setHeader(name, value);
+  if (disclosesSecret(contextValue)) keepUncompressed(res);
+  const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
+  res.statusCode = status;
+  await sendJson(res, piecesOf(text, asker));
 }
 
 /** Error body for requests without an operation: in the place where GraphQL clients look, and in the usual one. */

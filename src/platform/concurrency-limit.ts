@@ -9,7 +9,11 @@ export interface ConcurrencyLimitOptions {
   readonly countedMs: number;
 }
 
-/** Lets work begin in its order, while little other work has just begun. None waits for work that takes long. */
+/**
+ * Lets work begin in its order, while little other work has just begun. None waits for work that takes long. Work should
+ * create what it needs itself and return little: what exists while it waits becomes old, and then keeps all to which it
+ * refers until a full garbage collection.
+ */
 export class ConcurrencyLimit {
   private begun: Begun[] = [];
   private readonly waiting: (() => void)[] = [];

@@ -224,17 +224,17 @@ async function graphqlOf(
   await apollo.start();
   return graphqlHandler({
     apollo,
-    context: async (req, res) => {
+    authenticate: async (req, res) => {
       const caller = await callers.authenticate(req, res);
-      return makeContext(database, caller, {
-        requestId: requestId(res),
-        address: callers.addressOf(req),
-        ...callers.visit(req, res, caller),
-      });
+      return () =>
+        makeContext(database, caller, {
+          requestId: requestId(res),
+          address: callers.addressOf(req),
+          ...callers.visit(req, res, caller),
+        });
     },
     pieceOwnerOf: ({ scope }) => scope,
     limited,
-    forget: ({ scope }) => scope.forget(),
     disclosesSecret: ({ disclosed }) => disclosed.length > 0,
     maxFileBytes: config.MAX_FILE_BYTES,
     sendError,
