@@ -22,6 +22,7 @@ const header = (policy: Policy) =>
 
 /** Endings of the compressed copies that the build writes beside a file. */
 const COPIES: Readonly<Record<string, string>> = { br: ".br", gzip: ".gz" };
+
 /** Sends a file of the build, or its compressed copy in the encoding that the client prefers. */
 export function send(
   request: Request,

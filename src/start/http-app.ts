@@ -163,7 +163,7 @@ const requireHost: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** What both interfaces share. */
+/** Parts of the server that both interfaces use. */
 interface Serving {
   readonly callers: Callers;
   readonly limited: RestServer["limited"];

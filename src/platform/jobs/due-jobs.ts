@@ -1,16 +1,10 @@
 import type { Pool } from "pg";
-import type { LastingRunner } from "./lasting-runner";
+import type { DueTask, LastingRunner } from "./lasting-runner";
 
 /** Longest delay of a job whose time has come, such as a retry. New jobs start at once, by `NOTIFY`. */
 const CHECK_INTERVAL_MS = 1_000;
 /** Number of due jobs that are counted; each wakes one worker. */
 const MOST = 40;
-
-/** How many jobs of a task are due. */
-export interface DueTask {
-  readonly task: string;
-  readonly due: number;
-}
 
 /**
  * Wakes workers when the time of waiting jobs has come: one statement per second looks for all workers of the process.

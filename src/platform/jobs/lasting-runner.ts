@@ -3,13 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { run, type Runner, type RunnerOptions, type WorkerEvents, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { DueTask } from "./due-jobs";
 import { freeJobs } from "./free-jobs";
 
 /** Pause before a broken runner is replaced. */
 const RESTART_PAUSE_MS = 1_000;
 /** After this time the statement that records the end of a job has answered or failed. */
 const RECORD_TIMEOUT_MS = 5_000;
+
+/** A task with the number of its due jobs. */
+export interface DueTask {
+  readonly task: string;
+  readonly due: number;
+}
 
 /**
  * Runs jobs until it is stopped. A runner of graphile-worker ends permanently if it cannot record the end of a job, for
