@@ -157,7 +157,10 @@ export const periodicTasks = {
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
   "logs.count": { at: "* * * * *", run: (database: Database) => countLogs(database) },
-  "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
+  "retention.enforce": {
+    at: "*/15 * * * *",
+    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => enforceRetention(database, stop),
+  },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },
   "size.measure": { at: "*/5 * * * *", run: measureSizes },
@@ -170,7 +173,8 @@ export const periodicTasks = {
 
 export interface PeriodicTask {
   readonly at: string;
-  readonly run: (database: Database, settings: PeriodicSettings) => Promise<void>;
+  /** @param stop aborts when the server stops */
+  readonly run: (database: Database, settings: PeriodicSettings, stop: AbortSignal) => Promise<void>;
 }
 
 /** Settings of the operator that periodic tasks need. */

@@ -29,6 +29,8 @@ import {
 /** Concurrent jobs of this process; one organization gets at most half. */
 const CONCURRENCY = 32;
 const SLOW_CONCURRENCY = 4;
+/** Retention may run for minutes; the other periodic tasks take less than a second. */
+const PERIODIC_CONCURRENCY = 2;
 /** Each worker looks for jobs at this interval, if it misses that one was added or has become due. */
 const POLL_INTERVAL_MS = 10_000;
 /** Without batches graphile-worker leaves a rejected promise unhandled if the end of a job cannot be recorded, which ends the process. */
@@ -114,7 +116,8 @@ function runnersOf(database: Database, pool: Pool, periodic: TaskList, logger: L
   const timed = {
     ...common,
     taskList: periodic,
-    concurrency: 1,
+    concurrency: PERIODIC_CONCURRENCY,
+    preset: { worker: { ...BATCHES.worker, gracefulShutdownAbortTimeout: 0 } },
   };
   return [quick, slow, timed].map((options) => new LastingRunner(options, pool, logger));
 }
@@ -186,7 +189,12 @@ const periodicList = (
   some: Readonly<Record<string, PeriodicTask>>,
   settings: PeriodicSettings,
 ): TaskList =>
-  Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database, settings)]));
+  Object.fromEntries(
+    Object.entries(some).map(([name, { run }]) => [
+      name,
+      (_: unknown, { abortSignal }: JobHelpers) => run(database, settings, abortSignal),
+    ]),
+  );
 
 /** Records that these workers are alive, and requeues the jobs of workers without a heartbeat for `silenceMs`. */
 async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number): Promise<void> {

@@ -16,6 +16,7 @@ import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
 import { memory } from "./memory";
+import { retention } from "./retention";
 import { search } from "./search";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
@@ -46,6 +47,7 @@ const serve = (env: Readonly<Record<string, string>> = {}) =>
     PORT: "0",
     DATA_DIR: dataDir,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+    RETENTION_NOTICE_DAYS: "0",
     ...env,
   });
 
@@ -174,10 +176,11 @@ const PARTS = {
   turns,
   search,
   growth,
+  retention,
   analytics,
-  events,
   deliveries,
   memory,
+  events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
   sms: texting,
   peers: comparing,

@@ -4,6 +4,7 @@ import { chainOf } from "../../src/account/audit/audit-export";
 import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import { AuditSealer } from "../../src/worker/audit-sealer/audit-sealer";
+import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Api } from "../support/api";
@@ -63,7 +64,7 @@ const RECORDED: Readonly<Record<string, Case>> = {
       [organizationId, left],
     )) as [{ count: number }];
     return {
-      run: () => periodicTasks["retention.enforce"].run(running.app.database),
+      run: () => enforceRetention(running.app.database),
       expected: [
         ofMany("retention.enforce", "Log", { events: count, messages: 2, chats: 1 }),
         ofMany("retention.enforce", "Event", { events: 2 }),

@@ -18,7 +18,7 @@ const BUILT_IN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "reme
 export async function keepAggregates(scope: Scope, chatIds: readonly string[]): Promise<void> {
   await scope.write(KEEP_CONVERSATIONS, [chatIds]);
   await scope.write(KEEP_FUNCTIONS, [chatIds]);
-  await scope.table("chats").whereIn("id", chatIds).update({ counted: true });
+  await scope.table("chats").whereIn("id", chatIds).where({ counted: false }).update({ counted: true });
 }
 
 /**

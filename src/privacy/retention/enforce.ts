@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
@@ -9,16 +10,28 @@ import { expireRecordings } from "./expire-recordings";
 /** Logs and texts deleted per organization in each round. */
 const LOG_BATCH_SIZE = 100;
 const TEXT_BATCH_SIZE = 500;
-/** Time limit of one run, in ms; the next run continues, so that other slow jobs are not blocked. */
-const MAX_RUN_MS = 120_000;
+/** Time limit of one run, in ms; the next run continues. */
+const MAX_RUN_MS = 600_000;
+/** Rest after each batch, in times of what it took, so that a large deletion hardly slows down requests. */
+const REST = 4;
 
-/** Deletes expired data of all organizations, in rounds of one batch each. */
-export async function enforceRetention(database: Database): Promise<void> {
+/**
+ * Deletes expired data of all organizations, in rounds of one batch each, with rests.
+ * @param stop ends the run after the batch at hand, when the server stops
+ */
+export async function enforceRetention(database: Database, stop?: AbortSignal): Promise<void> {
   const startedAt = performance.now();
   let remaining = await database.everyOrganization();
-  while (remaining.length > 0 && performance.now() - startedAt < MAX_RUN_MS) {
+  const isOver = () => stop?.aborted === true || performance.now() - startedAt > MAX_RUN_MS;
+  while (remaining.length > 0 && !isOver()) {
     const more: string[] = [];
-    for (const id of remaining) if (await enforceOnce(database.scope(id))) more.push(id);
+    for (const id of remaining) {
+      if (isOver()) return;
+      const began = performance.now();
+      if (!(await enforceOnce(database.scope(id)))) continue;
+      more.push(id);
+      await sleep(REST * (performance.now() - began), undefined, { signal: stop }).catch(() => undefined);
+    }
     remaining = more;
   }
 }
