@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
 /** Interval at which the delay of the event loop is measured: each time wakes an idle process. */
-const LAG_INTERVAL_MS = 50;
+const LAG_INTERVAL_MS = 200;
 
 /** Prometheus metrics: process metrics and request durations. */
 export class Metrics {

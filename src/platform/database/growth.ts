@@ -26,5 +26,9 @@ export function takeGrowth(organizationId: string): number {
 export const giveBackGrowth = (organizationId: string, bytes: number): void =>
   void grown.set(organizationId, growthOf(organizationId) + bytes);
 
-/** Organizations with growth. */
-export const growing = (): string[] => [...grown.keys()];
+/** Bytes from which growth is worth a statement; adding less would itself cause the growth that is added next. */
+const LEAST_GROWTH = 1_024;
+
+/** Organizations with growth to add. */
+export const growing = (): string[] =>
+  [...grown].filter(([, bytes]) => bytes >= LEAST_GROWTH).map(([organizationId]) => organizationId);

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { SqlText } from "../database/sql-text";
 import type { DueTask, LastingRunner } from "./lasting-runner";
 
 /** Longest delay of a job whose time has come, such as a retry. New jobs start at once, by `NOTIFY`. */
@@ -29,12 +30,13 @@ export class DueJobs {
   }
 
   private async look(): Promise<void> {
-    const text = `
-      select task, count(*)::integer as due from (
-        select task_identifier as task from graphile_worker.jobs
-        where locked_at is null and run_at <= now() and attempts < max_attempts limit $1
-      ) as waiting group by task`;
-    const { rows } = await this.pool.query<DueTask>(text, [MOST]);
+    const { rows } = await this.pool.query<DueTask>(COUNT_DUE.with([MOST]));
     if (rows.length > 0) for (const runner of this.runners) runner.wake(rows);
   }
 }
+
+const COUNT_DUE = new SqlText(`
+  select task, count(*)::integer as due from (
+    select task_identifier as task from graphile_worker.jobs
+    where locked_at is null and run_at <= now() and attempts < max_attempts limit $1
+  ) as waiting group by task`);

@@ -7,6 +7,8 @@ type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined
 
 /** Most jobs wait for something other than the database, so there are fewer connections than job slots. */
 const MAX_CONNECTIONS = 15;
+/** An idle connection is closed after this time; a new one costs PostgreSQL as much as some hundred statements. */
+const IDLE_TIMEOUT_MS = 120_000;
 /** How long the end of the pool waits for a database that does not close a connection, in ms. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -65,6 +67,7 @@ export function openJobPool(connectionString: string, logger: Logger): Pool {
   const pool = new JobPool({
     connectionString,
     max: MAX_CONNECTIONS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
     application_name: "parley worker",
     options,
   });
