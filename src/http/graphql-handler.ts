@@ -105,6 +105,11 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(", ") : value);
+  // Browsers ask before they send JSON to another site. Apollo would parse the type at each request to find that out.
+  if (headers["content-type"] === "application/json") {
+    map.delete("content-type");
+    map.set("apollo-require-preflight", "true");
+  }
   const at = originalUrl.indexOf("?");
   return { method, headers: map, search: at < 0 ? "" : originalUrl.slice(at), body };
 }

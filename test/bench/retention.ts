@@ -34,9 +34,13 @@ export async function retention({ ours: server, databaseUrl, table, load, ids }:
   for (let count = 0; count < ROUNDS; count++) await rounds(alone);
   const watch = watchDead(db);
   const first = await expired(db, id);
-  await gql(server.url, `mutation ($input: UpdateRetentionInput!) { updateRetention(input: $input) { logsDays } }`, {
-    input: { logsDays: Math.round(DAYS * 0.9) },
-  });
+  await gql(
+    server.url,
+    `mutation ($input: UpdateRetentionInput!) { updateRetention(input: $input) { logsDays } }`,
+    {
+      input: { logsDays: Math.round(DAYS * 0.9) },
+    },
+  );
   await db.query("select graphile_worker.add_job('retention.enforce')");
   const began = performance.now();
   let left = first;

@@ -63,7 +63,8 @@ export class Logs {
   /** The logs of an assistant, by creation. Calls in the same tick with equal queries share one statement. */
   async ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
     const { type = null, search, after = null } = query;
-    await checkCursor(() => this.scope.table("chats"), after, { expected: "the id of a log" });
+    if (after !== null)
+      await checkCursor(() => this.scope.table("chats"), after, { expected: "the id of a log" });
     const { order, page, take, offset } = window(query);
     const criteria = { order, page, take, offset, type, search: search || null, after };
     const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>

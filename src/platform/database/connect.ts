@@ -6,6 +6,7 @@ import { noteGrowth } from "./growth";
 import { Client, type ClientSettings } from "./knex-client/client";
 import { snake, toRow } from "./names";
 import { SqlText } from "./sql-text";
+import { TIMESTAMPTZ, utcTime } from "./utc-time";
 
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
@@ -44,12 +45,6 @@ const beforeQuery =
 
 /** OID of the type json, which preserves the text, unlike jsonb. */
 const JSON_TEXT = 114;
-const TIMESTAMPTZ = 1184;
-
-const anyTime = pg.types.getTypeParser(TIMESTAMPTZ, "text") as (text: string) => unknown;
-/** Reads a time in UTC, which sessions have, as ISO 8601; the reader for all zones and eras takes far longer. */
-const utcTime = (text: string) =>
-  /^\d{4}-.{14,21}\+00$/.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : anyTime(text);
 
 const types = {
   getTypeParser: (type: number, format?: string): unknown => {
