@@ -7,7 +7,7 @@ import { loadCatalog } from "../platform/catalog/load-catalog";
 import { HANG_UP_CHANNEL } from "../channels/calls/hang-up-call";
 import { TOKENS_CHANNEL } from "../chats/chats/chats";
 import type { Config } from "../platform/settings/config";
-import { connect } from "../platform/database/connect";
+import { connect, servingOptions } from "../platform/database/connect";
 import { backupRuns } from "../platform/database/backup-lock";
 import { Database } from "../platform/database/database";
 import type { Client } from "../platform/database/knex-client/client";
@@ -83,7 +83,7 @@ export async function openService(
   ownerUrl?: string,
 ): Promise<Service> {
   const { app, server } = expressServer();
-  const listener = listenerOf(config, url);
+  const listener = listenerOf(config, config.DATABASE_DIRECT_URL ?? url);
   const knex = knexOf(config, url, logger);
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
@@ -116,11 +116,8 @@ export async function openService(
   return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
 }
 
-const knexOf = (
-  { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity }: Config,
-  url: string,
-  logger: Logger,
-) => connect(url, { pool, rowSecurity, logger });
+const knexOf = (config: Config, url: string, logger: Logger) =>
+  connect(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger });
 
 /** Whether requests wait for a connection. */
 const crowding = (knex: Knex) => () => (knex.client as Client).isCrowded; // as connect makes it

@@ -17,6 +17,7 @@ import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";
 import { openLogger } from "../platform/logger";
 import type { Database } from "../platform/database/database";
+import { refuseUnfitPooler } from "../platform/database/pooler";
 import { prepare } from "./prepare";
 
 /** How long running requests, and then running jobs, may take to end at shutdown, in ms. */
@@ -81,6 +82,7 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
 
 /** @throws Error if the database roles cannot do what the settings require */
 async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: OpenDatabase): Promise<void> {
+  if (config.DATABASE_DIRECT_URL !== undefined) await refuseUnfitPooler(url);
   const isOther = config.ROW_LEVEL_SECURITY || url !== ownerUrl;
   const problem =
     (isOther ? await unfitToServe(url, config.ROW_LEVEL_SECURITY) : undefined) ??

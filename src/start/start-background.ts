@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { watchClock } from "../platform/database/clock-watch";
-import { connect } from "../platform/database/connect";
+import { connect, servingOptions } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
@@ -38,10 +38,10 @@ interface BackgroundOptions {
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
   const { config, url, jobsUrl, ports, logger, metrics, givesWay } = options;
   const { listener, outbound } = ports;
-  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", logger, givesWay });
+  const serving = { ...servingOptions(config), logger };
+  const knex = connect(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
   const database = new Database(knex, ports);
-  const deliveries = new Database(connect(url, { ...DELIVERY_POOL, rowSecurity, logger }), ports);
+  const deliveries = new Database(connect(url, { ...serving, ...DELIVERY_POOL }), ports);
   const clock = await watchClock(database, logger);
   const start = async () => {
     const jobs = config.WORKER

@@ -109,7 +109,7 @@ test("every function that runs as the owner sets its search path", async () => {
 
 describe("the serving role", () => {
   const asServer = async (text: string, organization?: string): Promise<unknown[]> => {
-    const client = new pg.Client({ connectionString: running.database.url });
+    const client = new pg.Client({ connectionString: running.database.directUrl ?? running.database.url });
     await client.connect();
     try {
       if (organization !== undefined)

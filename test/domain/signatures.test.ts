@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import ts from "typescript";
 import { signatureHeaders } from "../../src/events/webhooks/signatures";
-import { freePort } from "../support/server";
+import { freePort } from "../support/free-port";
+
 import { until } from "../support/until";
 
 const BODY = '{"event":"session-start"}';

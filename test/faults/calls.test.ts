@@ -3,17 +3,8 @@ import pg from "pg";
 import { callOf, NUMBER, place, said, speaker, statusesOf } from "../support/calls";
 import { statement } from "../support/database";
 import { proxyTo } from "../support/proxy";
-import {
-  afterTest,
-  afterTests,
-  type Env,
-  freePort,
-  SERVER_TIMEOUT_MS,
-  preparedDatabase,
-  type ServerProcess,
-  SETTINGS,
-  startServer,
-} from "../support/server";
+import { freePort } from "../support/free-port";
+import { afterTest, afterTests, type Env, SERVER_TIMEOUT_MS, preparedDatabase, type ServerProcess, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { FakeVapi } from "../support/vapi";
 

@@ -3,14 +3,8 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { query } from "../support/installation";
-import {
-  afterTest,
-  freePort,
-  preparedDatabase,
-  SERVER_TIMEOUT_MS,
-  SETTINGS,
-  type Env,
-} from "../support/server";
+import { freePort } from "../support/free-port";
+import { afterTest, preparedDatabase, SERVER_TIMEOUT_MS, SETTINGS, type Env } from "../support/server";
 import { stubProviders } from "../support/stub-providers";
 import { CTRL_C, CTRL_D, HAS_TERMINALS, openTerminal } from "../support/terminal";
 

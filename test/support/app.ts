@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
 import pino, { type Logger } from "pino";
 import { createApp, type App } from "../../src/start/app";
+import type { Config } from "../../src/platform/settings/config";
 import { newId } from "../../src/platform/database/ids";
 import { createOrganization, type NewOrganization } from "../../src/account/organization/bootstrap";
 import { Api } from "./api";
@@ -38,7 +39,7 @@ export async function startApp(
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
   const twilio = await new Twilio().start();
   const app = await createApp(
-    configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
+    { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...poolerOf(database) },
     database.url,
     logger,
     database.jobsUrl,
@@ -66,6 +67,10 @@ export async function startApp(
     },
   };
 }
+
+/** Settings of a server whose database URL leads to a PgBouncer that does not know prepared statements. */
+const poolerOf = ({ directUrl }: TestDatabase): Partial<Config> =>
+  directUrl === undefined ? {} : { DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARE: false };
 
 /** Starts the service on its own database, for all tests of a file. */
 export function useApp(env: Record<string, string> = {}, logger?: Logger): RunningApp {

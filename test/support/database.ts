@@ -8,8 +8,10 @@ export const APP_ROLE = "parley_app";
 export const JOBS_ROLE = "parley_jobs";
 
 export interface TestDatabase {
-  /** URL for the role that owns nothing. */
+  /** URL for the role that owns nothing; through PgBouncer with `TEST_POOLER=1`. */
   readonly url: string;
+  /** URL for the same role past PgBouncer, with `TEST_POOLER=1`. */
+  readonly directUrl?: string;
   /** URL for the role that takes jobs. */
   readonly jobsUrl: string;
   /** URL for the owner, to inspect and change data without the service. */
@@ -22,6 +24,7 @@ export interface TestDatabase {
 /** Creates a database for one test file, copied from the migrated template. */
 export async function createDatabase(): Promise<TestDatabase> {
   const postgres = process.env.TEST_POSTGRES!;
+  const pooler = process.env.TEST_POOLER_PORT;
   const name = `test_${randomBytes(6).toString("hex")}`;
   await statement(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   const owner = new URL(postgres);
@@ -34,7 +37,8 @@ export async function createDatabase(): Promise<TestDatabase> {
   const pool = new pg.Pool({ connectionString: owner.href });
   pool.on("error", () => undefined); // the next query opens another connection
   return {
-    url: app.href,
+    url: pooler === undefined ? app.href : throughPooler(app, pooler),
+    ...(pooler !== undefined && { directUrl: app.href }),
     jobsUrl: jobs.href,
     ownerUrl: owner.href,
     query: async (text, values) => (await pool.query(text, values)).rows as never,
@@ -44,6 +48,8 @@ export async function createDatabase(): Promise<TestDatabase> {
     },
   };
 }
+
+const throughPooler = (url: URL, port: string) => Object.assign(new URL(url), { port }).href;
 
 /** Runs one statement on a new connection. */
 export async function statement(url: string, text: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach } from "@jest/globals";
@@ -165,13 +164,4 @@ export async function preparedDatabase(over = afterTest): Promise<string> {
   const { ownerUrl, drop } = await createDatabase();
   over(drop);
   return ownerUrl;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
 }

@@ -10,6 +10,7 @@ import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
+import { ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "./pgbouncer";
 
 const ROOT = join(__dirname, "../..");
 /** Loads the service with Node, like everything under test; see runtime.cjs. */
@@ -57,11 +58,22 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
   await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
   process.env.TEST_POSTGRES = embedded.url;
+  const pooler = process.env.TEST_POOLER ? await poolerOf(template.href) : undefined;
   const stopTestPostgres = async () => {
+    await pooler?.stop();
     await embedded.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   Object.assign(globalThis, { stopTestPostgres });
+}
+
+/** Starts PgBouncer, to run the tests behind it, and gives the serving role what a pooler does not pass on. */
+async function poolerOf(url: string): Promise<PgBouncer> {
+  for (const [name, value] of Object.entries(ROLE_SETTINGS))
+    await run(url, `alter role ${APP_ROLE} set ${name} = '${value}'`);
+  const pooler = await startPgBouncer(url, { [APP_ROLE]: APP_ROLE });
+  process.env.TEST_POOLER_PORT = new URL(pooler.through(url)).port;
+  return pooler;
 }
 
 /** Replaces the template with a restored and released copy, to run the tests on restored data. */

@@ -2,10 +2,10 @@ import knex, { type Knex } from "knex";
 import pg from "pg";
 import type { Logger } from "pino";
 import { readStored } from "../json/json-source";
+import type { Config } from "../settings/config";
 import { noteGrowth } from "./growth";
 import { Client, type ClientSettings } from "./knex-client/client";
 import { snake, toRow } from "./names";
-import { SqlText } from "./sql-text";
 import { TIMESTAMPTZ, utcTime } from "./utc-time";
 
 /** Settings of a connection that services never see. */
@@ -13,8 +13,12 @@ export interface ConnectOptions {
   readonly pool?: number;
   /** The connections' application_name. */
   readonly name?: string;
-  /** Sets the organization before every statement, so that row-level security applies. */
+  /** Sets the organization for every statement, so that row-level security applies. */
   readonly rowSecurity?: boolean;
+  /** Whether the URL leads to a pooler. It refuses the settings below, so the role must have them. */
+  readonly pooled?: boolean;
+  /** Whether statements are prepared under names, which PgBouncer before 1.21 does not support; default true. */
+  readonly prepares?: boolean;
   /** Gets warnings of knex at debug level: the errors that cause them reach the callers. */
   readonly logger?: Pick<Logger, "debug">;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
@@ -29,19 +33,22 @@ const toRows = (response: unknown): unknown => {
   return isRecord(response) && !("command" in response) ? toRow(response) : response;
 };
 
-const TRANSACTION_END = /^(COMMIT|ROLLBACK)/i;
-const TELL_ORGANIZATION = new SqlText("select set_config('parley.organization_id', $1, false)");
+/** Counts stored bytes. */
+const hear: ClientSettings["hear"] = ({ sql, bindings, queryContext }) => {
+  if (/^(insert|update) /.test(sql)) noteGrowth(queryContext?.organizationId, bindings);
+};
 
-/** Counts stored bytes and sets the organization for row-level security. */
-const beforeQuery =
-  (rowSecurity: boolean): ClientSettings["before"] =>
-  async (connection, { sql, bindings, queryContext }) => {
-    const organizationId = queryContext?.organizationId;
-    if (/^(insert|update) /.test(sql)) noteGrowth(organizationId, bindings);
-    // A failed transaction accepts only its end.
-    if (rowSecurity && !TRANSACTION_END.test(sql))
-      await connection.query(TELL_ORGANIZATION.with([organizationId ?? ""]));
-  };
+/** Time limits of statements and of idle transactions, and the time zone, which `utcTime` expects. */
+export const SESSION_SETTINGS = {
+  statement_timeout: "5000",
+  idle_in_transaction_session_timeout: "15000",
+  timezone: "UTC",
+} as const;
+/** Set by the options of a connection, which poolers do not pass on; see `refusePooler`. */
+export const DIRECT_MARK = "parley.direct";
+const SESSION_OPTIONS = Object.entries({ ...SESSION_SETTINGS, [DIRECT_MARK]: "on" }).map(
+  ([name, value]) => `-c ${name}=${value}`,
+);
 
 /** OID of the type json, which preserves the text, unlike jsonb. */
 const JSON_TEXT = 114;
@@ -60,17 +67,34 @@ function knexLog(logger: ConnectOptions["logger"]) {
   return { debug: write, warn: write, error: write, deprecate: write };
 }
 
+/** How the pools that serve an installation connect. */
+export const servingOptions = ({
+  ROW_LEVEL_SECURITY: rowSecurity,
+  DATABASE_DIRECT_URL: direct,
+  DATABASE_PREPARE: prepares,
+}: Pick<Config, "ROW_LEVEL_SECURITY" | "DATABASE_DIRECT_URL" | "DATABASE_PREPARE">) => ({
+  ...{ rowSecurity, pooled: direct !== undefined, prepares },
+});
+
 /** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
-  { pool = 10, name = "parley", rowSecurity = false, logger, givesWay }: ConnectOptions = {},
+  {
+    pool = 10,
+    name = "parley",
+    rowSecurity = false,
+    pooled = false,
+    prepares = true,
+    logger,
+    givesWay,
+  }: ConnectOptions = {},
 ): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // knex.Client's type lacks the overridable methods
     connection: {
       connectionString: url,
       connectionTimeoutMillis: 5_000,
-      options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
+      options: pooled ? undefined : SESSION_OPTIONS.join(" "),
       application_name: name,
       pipeline: true, // statements of one transaction may go out at once
       types,
@@ -79,7 +103,7 @@ export function connect(
     acquireConnectionTimeout: 5_000,
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
-    before: beforeQuery(rowSecurity),
+    ...{ hear, rowSecurity, prepares },
     givesWay,
     log: knexLog(logger),
   };

@@ -5,6 +5,7 @@ import { migrations } from "./migrations";
 import { withSmallSteps } from "./migrations/online-step";
 import { interruptOnlineSteps } from "./online-steps";
 import { explained, openClient } from "./open-client";
+import { refusePooler } from "./pooler";
 import { refuseUnsuitable } from "./suitable";
 
 /** Key of the advisory lock that serializes migrations. */
@@ -73,6 +74,10 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
   const db = connect(url, { pool: 2 });
   try {
     await refuseUnsuitable(lock);
+    await refusePooler(db).catch((error: unknown) => {
+      throw explained(error, url);
+    });
+    await lock.query("set statement_timeout = 0"); // another server may take long, and the role may have a limit
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
     await work(db).catch((error: unknown) => {

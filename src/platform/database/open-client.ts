@@ -6,7 +6,7 @@ import ADVICE from "./connection-advice.json";
 /** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Settings that name the database. The first one with a URL is named in errors about it. */
-const SETTINGS = ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];
+const SETTINGS = ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];
 
 /** Codes for failures that pg reports without one. */
 const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [
@@ -38,9 +38,12 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
 /** SQLSTATE of a PostgreSQL, a database or a role that has no connections left. */
 const NO_CONNECTION = "53300";
 
-/** An error of a pool with the address and a remedy, if no connection was left; any other error unchanged. */
+/** A pooler refuses or ignores the settings of a connection. */
+const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
+
+/** An error of a pool with the address and a remedy, if it could not connect; any other error unchanged. */
 export const explained = (error: unknown, url: string): unknown =>
-  (error as { code?: unknown }).code === NO_CONNECTION
+  (error as { code?: unknown }).code === NO_CONNECTION || FROM_POOLER.test(String(error))
     ? new Error(connectionProblem(error, url), { cause: error })
     : error;
 
@@ -48,15 +51,21 @@ function connectionProblem(error: unknown, url: string): string {
   const setting = SETTINGS.find(
     (name) => withVerification(process.env[name]?.trim() ?? "") === withVerification(url),
   );
-  const code =
-    (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reasonOf(error)))?.[1] ?? "";
-  const reason = code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error);
+  const code = codeOf(error);
+  const reason =
+    code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error).replace(/\.$/, "");
   const advice = (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
   // A name that is missing may be part of a password: the address is then not the one that was meant.
   if (new URL(url).pathname.length < 2)
     return `Cannot connect to the database${setting ? ` (${setting})` : ""}. Its URL names no database; ${ENCODE_PASSWORD}.`;
   const names = namesIn((error as { cert?: PeerCertificate }).cert);
   return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}${names}`;
+}
+
+function codeOf(error: unknown): string {
+  const reason = reasonOf(error);
+  if (FROM_POOLER.test(reason)) return "POOLER";
+  return (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? "";
 }
 
 /** The names in a certificate that was refused; nothing for other errors. */

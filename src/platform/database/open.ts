@@ -26,11 +26,17 @@ const forAll = (url: string) => ({ url, ownerUrl: url, jobsUrl: url });
 
 /** Opens the database for a server: that of DATABASE_URL, or the embedded one, which is started. */
 export async function serverDatabase(
-  { DATABASE_URL: url, DATABASE_OWNER_URL, DATABASE_JOBS_URL, DATA_DIR: dataDir }: Config,
+  { DATABASE_URL: url, DATABASE_OWNER_URL, DATABASE_JOBS_URL, ...config }: Config,
   log: (line: string) => void,
 ): Promise<OpenDatabase> {
-  if (url !== undefined)
-    return { url, ownerUrl: DATABASE_OWNER_URL ?? url, jobsUrl: DATABASE_JOBS_URL ?? url, stop: nothing };
+  const { DATABASE_DIRECT_URL: direct = url, DATA_DIR: dataDir } = config;
+  if (url !== undefined && direct !== undefined)
+    return {
+      url,
+      ownerUrl: DATABASE_OWNER_URL ?? direct,
+      jobsUrl: DATABASE_JOBS_URL ?? direct,
+      stop: nothing,
+    };
   const embedded = await startEmbedded({ dataDir, log });
   return { ...forAll(embedded.url), stop: () => embedded.stop() };
 }

@@ -46,9 +46,9 @@ export function runQuery(
 
 async function send(client: Client, batch: readonly PendingQuery[], organizationId: string): Promise<void> {
   try {
-    await client.onConnection({ organizationId }, (connection) =>
+    await client.onConnection((connection) =>
       inOnePacket(connection, () =>
-        Promise.all(batch.map((waiting) => sendOne(client, connection, waiting))),
+        Promise.all(batch.map((waiting) => sendOne(client, connection, waiting, organizationId))),
       ),
     );
   } catch (error) {
@@ -63,28 +63,36 @@ export function ifCanceled(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== QUERY_CANCELED) throw error;
 }
 
-/** Uses a callback, because pg's promises keep results alive through several garbage collections. */
 function sendOne(
   client: Client,
   connection: PoolClient,
   { query, timeoutMs, resolve, reject }: PendingQuery,
+  organizationId: string,
 ): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
-  if (timeoutMs !== undefined) setQuietly(connection, `set statement_timeout = ${timeoutMs}`);
-  const done = new Promise<void>((done) =>
+  const settings = client.localSettings({ organizationId, timeoutMs });
+  const sent = client.settings.prepares
+    ? query
+    : { text: query.text, values: query.values, rowMode: query.rowMode };
+  if (settings === "") return ask(connection, sent, resolve, reject);
+  const run = () => new Promise<Row[]>((resolve, reject) => void ask(connection, sent, resolve, reject));
+  return client.withSettings(connection, settings, run).then(resolve, reject);
+}
+
+/** Uses a callback, because pg's promises keep results alive through several garbage collections. */
+function ask(
+  connection: PoolClient,
+  query: Query,
+  resolve: PendingQuery["resolve"],
+  reject: PendingQuery["reject"],
+): Promise<void> {
+  return new Promise<void>((done) =>
     connection.query(query, (error: Error | null, result: Result) => {
       if (error) reject(error);
       else resolve(rowsOf(result));
       done();
     }),
   );
-  if (timeoutMs !== undefined) setQuietly(connection, "reset statement_timeout");
-  return done;
-}
-
-/** Sends a setting before or after a query; if the connection fails, the query reports it. */
-function setQuietly(connection: PoolClient, text: string): void {
-  connection.query(text, () => undefined);
 }
 
 type Result = QueryArrayResult<unknown[]>;

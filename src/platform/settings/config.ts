@@ -192,7 +192,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
     config.DATABASE_URL === undefined && !problems.some((line) => line.startsWith("DATABASE_URL "));
   if (needsKeys && !embedded && !env.ENCRYPTION_KEYS?.trim())
     problems.push("ENCRYPTION_KEYS must be set if DATABASE_URL is");
-  for (const name of ["DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
+  for (const name of ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
     if (embedded && config[name] !== undefined) problems.push(`${name} also needs DATABASE_URL`);
   if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
     problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");

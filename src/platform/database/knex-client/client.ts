@@ -9,13 +9,24 @@ import type { PoolClient } from "pg";
 export interface Query {
   readonly sql: string;
   readonly bindings?: readonly unknown[];
-  readonly queryContext?: { readonly organizationId?: string };
+  readonly queryContext?: QueryContext;
+}
+
+/** What a query runs with. */
+export interface QueryContext {
+  readonly organizationId?: string;
+  /** Time limit in ms; by default that of the connection. */
+  readonly timeoutMs?: number;
 }
 
 /** Settings that this client adds to those of Knex. */
 export interface ClientSettings {
-  /** Runs before each statement, on its connection. */
-  readonly before: (connection: PoolClient, query: Query) => Promise<void>;
+  /** Hears of each statement before it is sent. */
+  readonly hear: (query: Query) => void;
+  /** Whether each statement runs for the organization of its query context, so that row-level security applies. */
+  readonly rowSecurity: boolean;
+  /** Whether statements are prepared under names. */
+  readonly prepares: boolean;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
   readonly givesWay?: () => boolean;
 }
@@ -27,7 +38,14 @@ const QUERY_TIMEOUT_MS = 8_000;
 const GIVE_WAY_TIMEOUT_MS = 500;
 const GIVE_WAY_PAUSE_MS = 10;
 
-/** Knex's PostgreSQL client. It runs `before` ahead of each statement, and names columns instead of `*` on request. */
+const TRANSACTION_EDGE = /^(BEGIN|COMMIT|ROLLBACK)/i;
+/** Ids of organizations; empty for statements of no organization. */
+const ORGANIZATION_ID = /^[\w-]*$/;
+
+/**
+ * Knex's PostgreSQL client. It limits the time of each statement, sets the organization for row-level security, and
+ * names columns instead of `*` on request. Settings are local to a transaction, so that connections can be shared.
+ */
 export class Client extends PostgresClient {
   override queryCompiler(builder: Knex.QueryBuilder, bindings: unknown): Compiler {
     return new Compiler(this, builder, bindings);
@@ -39,7 +57,7 @@ export class Client extends PostgresClient {
   }
 
   override async acquireConnection(): Promise<PoolClient> {
-    const { givesWay } = this.config as ClientSettings;
+    const { givesWay } = this.settings;
     const until = performance.now() + GIVE_WAY_TIMEOUT_MS;
     while (givesWay?.() && performance.now() < until) await sleep(GIVE_WAY_PAUSE_MS);
     return super.acquireConnection();
@@ -47,31 +65,70 @@ export class Client extends PostgresClient {
 
   override query(connection: PoolClient, query: Query | string): Promise<unknown> {
     const about = typeof query === "string" ? { sql: query } : query;
-    return this.inTime(connection, about, () => super.query(connection, query));
+    const { hear } = this.settings;
+    return this.inTime(connection, () => {
+      hear(about);
+      const local = TRANSACTION_EDGE.test(about.sql) ? "" : this.localSettings(about.queryContext);
+      return inOnePacket(connection, () =>
+        this.withSettings(connection, local, () => super.query(connection, query)),
+      );
+    });
+  }
+
+  /** Statements that set what a query needs until the end of its transaction; empty if it needs nothing. */
+  localSettings({ organizationId = "", timeoutMs }: QueryContext = {}): string {
+    const { rowSecurity } = this.settings;
+    if (!rowSecurity && timeoutMs === undefined) return "";
+    const statements: string[] = [];
+    if (rowSecurity) {
+      if (!ORGANIZATION_ID.test(organizationId)) throw new Error(`Not an organization: ${organizationId}`);
+      statements.push(`set local parley.organization_id = '${organizationId}'`);
+    }
+    if (timeoutMs !== undefined) statements.push(`set local statement_timeout = ${timeoutMs}`);
+    return statements.join("; ");
+  }
+
+  /** Runs a query after settings that end with it: in a transaction of its own, unless one is open. */
+  async withSettings<R>(connection: PoolClient, settings: string, run: () => Promise<R>): Promise<R> {
+    if (settings === "") return run();
+    if (this.transacting) {
+      sendQuietly(connection, settings);
+      return run();
+    }
+    sendQuietly(connection, `begin; ${settings}`);
+    const [result, commit] = await Promise.allSettled([run(), connection.query("commit")]);
+    if (result.status === "rejected") throw result.reason;
+    if (commit.status === "rejected") throw commit.reason;
+    return result.value;
   }
 
   /** Runs queries of pg on a connection of the pool, or on that of the open transaction. */
-  async onConnection<R>(
-    context: NonNullable<Query["queryContext"]>,
-    work: (connection: PoolClient) => Promise<R>,
-  ): Promise<R> {
+  async onConnection<R>(work: (connection: PoolClient) => Promise<R>): Promise<R> {
     const connection = await this.acquireConnection();
     try {
-      return await this.inTime(connection, { sql: "", queryContext: context }, () => work(connection));
+      return await this.inTime(connection, () => work(connection));
     } finally {
       await this.releaseConnection(connection);
     }
   }
 
-  private async inTime<R>(connection: PoolClient, query: Query, work: () => Promise<R>): Promise<R> {
+  get settings(): ClientSettings {
+    return this.config as ClientSettings;
+  }
+
+  private async inTime<R>(connection: PoolClient, work: () => Promise<R>): Promise<R> {
     const timer = setTimeout(() => cutOff(connection), QUERY_TIMEOUT_MS);
     try {
-      await (this.config as ClientSettings).before(connection, query);
       return await work();
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** Sends settings before a query; if they fail, the query fails too. */
+function sendQuietly(connection: PoolClient, text: string): void {
+  connection.query(text, () => undefined);
 }
 
 /** The socket, missing in pg's types. */

@@ -3,6 +3,8 @@ declare module "knex/lib/dialects/postgres/index.js" {
   import type { PoolClient } from "pg";
   export default class PostgresClient {
     config: object;
+    /** Set on the client of a transaction. */
+    readonly transacting?: boolean;
     readonly pool: { numPendingAcquires(): number };
     queryCompiler(builder: unknown, bindings: unknown): unknown;
     query(connection: unknown, query: unknown): Promise<unknown>;

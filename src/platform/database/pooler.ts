@@ -1,0 +1,62 @@
+import type { Knex } from "knex";
+import pg from "pg";
+import { DIRECT_MARK, SESSION_SETTINGS } from "./connect";
+import { openClient } from "./open-client";
+
+/**
+ * Checks that a pool of `connect` has direct connections. A lock taken through a pooler would stay with one of its
+ * connections, and every later start would wait for it.
+ * @throws Error if the URL leads to a pooler
+ */
+export async function refusePooler(db: Knex): Promise<void> {
+  const { rows } = await db.raw<{ rows: { mark: string | null }[] }>(
+    "select current_setting(?, true) as mark",
+    [DIRECT_MARK],
+  );
+  if (rows[0]!.mark !== "on") throw new Error("A pooler ignores the settings of a connection.");
+}
+
+/** The role, its database, and what is set for its transactions. */
+const FACTS = `
+  select current_user as role, current_database() as database,
+    (select json_object_agg(lower(name), setting) from pg_settings where lower(name) = any($1)) as settings`;
+
+interface Facts {
+  readonly role: string;
+  readonly database: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/**
+ * Checks the pooler that a URL leads to. It passes no settings of a connection on, so the role must have them.
+ * @throws Error if the pooler keeps no connection for a transaction, or the role lacks a setting
+ */
+export async function refuseUnfitPooler(url: string): Promise<void> {
+  const client = await openClient(url, "parley check");
+  try {
+    await client.query("begin").catch(refuseStatementMode);
+    const { rows } = await client.query<Facts>(FACTS, [Object.keys(SESSION_SETTINGS)]);
+    await client.query("commit");
+    const problem = lackingSettings(rows[0]!);
+    if (problem !== undefined) throw new Error(problem);
+  } finally {
+    await client.end();
+  }
+}
+
+function refuseStatementMode(cause: unknown): never {
+  throw new Error(
+    `The pooler of DATABASE_URL does not accept transactions: ${(cause as Error).message}. Set pool_mode = transaction for this database in pgbouncer.ini, and reload PgBouncer.`,
+    { cause },
+  );
+}
+
+function lackingSettings({ role, database, settings }: Facts): string | undefined {
+  const lacking = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value);
+  if (lacking.length === 0) return undefined;
+  const place = `alter role ${pg.escapeIdentifier(role)} in database ${pg.escapeIdentifier(database)}`;
+  return [
+    `The role "${role}" of DATABASE_URL lacks settings that no connection through a pooler can have of its own. Run this as a superuser or as the role itself, then RECONNECT in the console of PgBouncer:`,
+    ...lacking.map(([name, value]) => `  ${place} set ${name} = '${value}';`),
+  ].join("\n");
+}

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
+import type { Api } from "../support/api";
+import { APP_ROLE, createDatabase, statement, type TestDatabase } from "../support/database";
+import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { hasPgBouncer, ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "../support/pgbouncer";
+import { Receiver } from "../support/receiver";
+import { afterTests, runToEnd, SETTINGS, startServer, type Env, type ServerProcess } from "../support/server";
+import { until } from "../support/until";
+
+const POOL_SIZE = 4;
+/** More than the connections that PgBouncer opens, so that requests share them. */
+const AT_ONCE = 120;
+
+let database: TestDatabase;
+let pooler: PgBouncer;
+let server: ServerProcess;
+let env: Env;
+
+async function newPooler(settings: Readonly<Record<string, string>> = {}): Promise<PgBouncer> {
+  const made = await startPgBouncer(database.ownerUrl, { [APP_ROLE]: APP_ROLE }, settings);
+  afterTests(made.stop);
+  return made;
+}
+
+async function prepareWorld(): Promise<void> {
+  database = await createDatabase();
+  afterTests(database.drop);
+  const name = new URL(database.ownerUrl).pathname.slice(1);
+  for (const [setting, value] of Object.entries(ROLE_SETTINGS))
+    await statement(
+      database.ownerUrl,
+      `alter role ${APP_ROLE} in database ${name} set ${setting} = '${value}'`,
+    );
+  pooler = await newPooler({ default_pool_size: String(POOL_SIZE) });
+  const direct = database.directUrl ?? database.url;
+  env = {
+    ...SETTINGS,
+    DATABASE_URL: pooler.through(direct),
+    DATABASE_DIRECT_URL: direct,
+    DATABASE_OWNER_URL: database.ownerUrl,
+    DATABASE_JOBS_URL: database.jobsUrl,
+    DATABASE_PREPARE: "off",
+    ROW_LEVEL_SECURITY: "true",
+    OUTBOUND_ALLOW: "127.0.0.1",
+  };
+}
+
+if (!hasPgBouncer()) test.todo("run behind PgBouncer, which is not installed");
+else
+  describe("behind PgBouncer in transaction mode", () => {
+    beforeAll(async () => {
+      await prepareWorld();
+      server = await startServer(env, afterTests);
+    }, 60_000);
+
+    test("many requests at once share few connections, and each sees its own organization", async () => {
+      const clients: Api[] = [server.api];
+      const { stdout } = await runToEnd("cli/org-create", env, "--name", "Other");
+      const { secretKey } = JSON.parse(stdout) as { secretKey: string };
+      clients.push(server.api.as({ "X-API-Key": secretKey }));
+      const ids = await Promise.all(clients.map((api) => newAssistant(api)));
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, async (_, number) => {
+          const [own, theirs] = [number % 2, (number + 1) % 2];
+          const seen = await clients[own]!.request("GET", `/rest/v1/assistants/${ids[own]}`);
+          const hidden = await clients[own]!.request("GET", `/rest/v1/assistants/${ids[theirs]}`);
+          return [seen.status, (seen.body as { id: string }).id === ids[own], hidden.status];
+        }),
+      );
+      expect(answers).toEqual(answers.map(() => [200, true, 400]));
+    });
+
+    test("changes at once are all stored, and their events are delivered", async () => {
+      const receiver = await new Receiver().start();
+      afterTests(() => receiver.stop());
+      const { api } = server;
+      const assistantId = await quietAssistant(api);
+      await api.gql(
+        `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
+        { input: { url: receiver.url, secret: "secret of the test" } },
+      );
+      const chats = await Promise.all(Array.from({ length: 20 }, () => newChat(api, assistantId)));
+      await Promise.all(chats.map((id) => say(api, id, "Hello")));
+      const updates = await receiver.until(20, ({ headers }) => headers["webhook-id"] !== undefined, 30_000);
+      expect(updates.length).toBeGreaterThanOrEqual(20);
+    });
+
+    test("the time limit of a search stays with it: shared connections keep that of the role", async () => {
+      const id = await newAssistant(server.api);
+      const found = await Promise.all(
+        Array.from({ length: AT_ONCE / 4 }, () =>
+          server.api.request("GET", `/rest/v1/assistants/${id}/logs?search=x`),
+        ),
+      );
+      expect(found.map(({ status }) => status)).toEqual(found.map(() => 200));
+      // As many transactions at once as PgBouncer has connections, so that each has another one.
+      const clients = Array.from({ length: POOL_SIZE }, () => new Client(env.DATABASE_URL));
+      for (const client of clients) await client.connect();
+      for (const client of clients) await client.query("begin");
+      const limits: unknown[] = [];
+      for (const client of clients) limits.push(...(await client.query("show statement_timeout")).rows);
+      for (const client of clients) await client.end();
+      expect(limits).toEqual(clients.map(() => ({ statement_timeout: "5s" })));
+    });
+
+    test("a killed PgBouncer is answered with 503, and the server goes on when it is back", async () => {
+      const id = await newAssistant(server.api);
+      await pooler.kill();
+      const { status, headers } = await server.api.request("GET", `/rest/v1/assistants/${id}`);
+      expect([status, headers.has("retry-after")]).toEqual([503, true]);
+      await pooler.restart();
+      await until(async () => (await server.api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+    }, 60_000);
+
+    test.each(["", "options"])(
+      "a start without the URL past it says which setting is missing, and takes no lock (ignored parameters: '%s')",
+      async (ignored) => {
+        const strict = await newPooler({ ignore_startup_parameters: ignored });
+        const { DATABASE_DIRECT_URL: direct, DATABASE_OWNER_URL: _, ...rest } = env;
+        const { code, stderr } = await runToEnd("main", {
+          ...rest,
+          DATABASE_URL: strict.through(direct!),
+        });
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/This is a pooler.*DATABASE_DIRECT_URL/)]);
+        const locks = await database.query(
+          "select from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
+        );
+        expect(locks).toEqual([]);
+      },
+    );
+
+    test("a start in statement mode says which mode is needed", async () => {
+      const wrong = await newPooler({ pool_mode: "statement" });
+      const { code, stderr } = await runToEnd("main", {
+        ...env,
+        DATABASE_URL: wrong.through(env.DATABASE_DIRECT_URL!),
+      });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/Set pool_mode = transaction/)]);
+    });
+
+    test("a start with a role that lacks its settings prints the statements that set them", async () => {
+      const name = new URL(database.ownerUrl).pathname.slice(1);
+      await statement(
+        database.ownerUrl,
+        `alter role ${APP_ROLE} in database ${name} reset statement_timeout`,
+      );
+      const fresh = await newPooler(); // PgBouncer's connections have the settings of their start
+      const { code, stderr } = await runToEnd("main", {
+        ...env,
+        DATABASE_URL: fresh.through(env.DATABASE_DIRECT_URL!),
+      });
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /alter role "?parley_app"? in database .* set statement_timeout = '5000';\s*$/m,
+        ),
+      ]);
+    });
+  });
