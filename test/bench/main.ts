@@ -15,6 +15,7 @@ import { events } from "./events";
 import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
+import { idle } from "./idle";
 import { memory } from "./memory";
 import { retention } from "./retention";
 import { search } from "./search";
@@ -172,6 +173,7 @@ async function texting() {
  * built checkout.
  */
 const PARTS = {
+  idle,
   speeds,
   turns,
   search,

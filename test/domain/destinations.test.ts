@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { queueAll } from "../support/database";
 import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
@@ -50,8 +51,11 @@ async function tried(times = 1): Promise<Delivery[]> {
   });
 }
 
-const due = () =>
-  running.database.query("update deliveries set next_attempt_at = now() where destination_id = $1", [id]);
+async function due(): Promise<void> {
+  const { database } = running;
+  await database.query("update deliveries set next_attempt_at = now() where destination_id = $1", [id]);
+  await queueAll(database);
+}
 const hmac = (secret: string, text: string, encoding: "hex" | "base64") =>
   createHmac("sha256", secret).update(text).digest(encoding);
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { EVENT_NAMES, EVENT_VERSIONS } from "../../src/platform/database/event-names";
 import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
+import { queueAll } from "../support/database";
 import { causeEveryEvent } from "../support/every-event";
 import { Receiver, type ReceivedRequest } from "../support/receiver";
 
@@ -83,6 +84,7 @@ async function sendStored(event: { name: string; chatId: string | null }): Promi
       [destinations.organization, event.name, event.chatId],
     )
   )[0]!;
+  await queueAll(running.database);
   const [request] = await receiver.until(1, (received) => idOf(received) === id);
   return request!;
 }
@@ -96,6 +98,7 @@ describe.each(EVENT_NAMES)("%s is named, with its version and its conversation, 
        where e.id = d.event_id and e.name = $1 and d.destination_id = $2 returning d.id`,
       [name, destinations.organization],
     );
+    await queueAll(running.database);
     expectNamed(await receiver.until(pending.length), name);
   });
 

@@ -49,6 +49,10 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** Queues all pending deliveries at once, as servers do from time to time with those that a test or an older server stores. */
+export const queueAll = (database: TestDatabase): Promise<unknown> =>
+  database.query("select parley_repair_queues('', '', '', '', 1000)");
+
 const throughPooler = (url: URL, port: string) => Object.assign(new URL(url), { port }).href;
 
 /** Runs one statement on a new connection. */

@@ -7,7 +7,7 @@ import { slowTasks, soleTasks, tasks, type Task } from "../../src/worker/tasks";
 import { prepare } from "../../src/start/prepare";
 import type { RunningApp } from "./app";
 import { configOf } from "./config";
-import type { TestDatabase } from "./database";
+import { statement, type TestDatabase } from "./database";
 import { waitingJobs } from "./jobs";
 
 /**
@@ -18,6 +18,8 @@ export async function vectorDatabase(): Promise<TestDatabase> {
   const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
   const [port] = (await once(child.stdout as Readable, "data")) as [Buffer];
   const url = `postgres://postgres:postgres@127.0.0.1:${Number(port)}/postgres?sslmode=disable`;
+  // It ignores the settings of connections, like a pooler, but the one session keeps what it is told.
+  await statement(url, "set parley.direct = 'on'");
   await prepare(configOf(), url);
   return {
     url,
