@@ -2,7 +2,16 @@ import { describe, expect, test } from "@jest/globals";
 import { decodeJwt } from "jose";
 import { Api } from "../support/api";
 import { freePort } from "../support/free-port";
-import { emptyDatabase, emptyFolder, preparedDatabase, runToEnd, SERVER_TIMEOUT_MS, SETTINGS, startServer, type Env } from "../support/server";
+import {
+  emptyDatabase,
+  emptyFolder,
+  preparedDatabase,
+  runToEnd,
+  SERVER_TIMEOUT_MS,
+  SETTINGS,
+  startServer,
+  type Env,
+} from "../support/server";
 import { query } from "../support/installation";
 
 const LONG = 5 * SERVER_TIMEOUT_MS;

@@ -4,7 +4,16 @@ import { callOf, NUMBER, place, said, speaker, statusesOf } from "../support/cal
 import { statement } from "../support/database";
 import { proxyTo } from "../support/proxy";
 import { freePort } from "../support/free-port";
-import { afterTest, afterTests, type Env, SERVER_TIMEOUT_MS, preparedDatabase, type ServerProcess, SETTINGS, startServer } from "../support/server";
+import {
+  afterTest,
+  afterTests,
+  type Env,
+  SERVER_TIMEOUT_MS,
+  preparedDatabase,
+  type ServerProcess,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 import { until } from "../support/until";
 import { FakeVapi } from "../support/vapi";
 
