@@ -99,12 +99,15 @@ const DISCLOSING = [
 /** Subscriptions, which start and then wait for an event that cannot be written. */
 const WAITING = ["callEvents", "organizationEvents"];
 
+const END_CONNECTIONS = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
+
 /** Makes every new transaction read-only, as on a standby, or lets it write again. */
 async function setReadOnly(readOnly: boolean): Promise<void> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = new URL(database.ownerUrl).pathname.slice(1);
   await statement(postgres, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
   proxy.leave(); // open connections keep the old setting
+  if (database.directUrl !== undefined) await statement(postgres, END_CONNECTIONS.replace("$1", `'${name}'`)); // PgBouncer's
   proxy.comeBack();
 }
 

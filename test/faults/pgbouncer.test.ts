@@ -3,7 +3,13 @@ import { Client } from "pg";
 import type { Api } from "../support/api";
 import { APP_ROLE, createDatabase, statement, type TestDatabase } from "../support/database";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { hasPgBouncer, ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "../support/pgbouncer";
+import {
+  hasPgBouncer,
+  knowsPrepared,
+  ROLE_SETTINGS,
+  startPgBouncer,
+  type PgBouncer,
+} from "../support/pgbouncer";
 import { Receiver } from "../support/receiver";
 import { afterTests, runToEnd, SETTINGS, startServer, type Env, type ServerProcess } from "../support/server";
 import { until } from "../support/until";
@@ -40,7 +46,7 @@ async function prepareWorld(): Promise<void> {
     DATABASE_DIRECT_URL: direct,
     DATABASE_OWNER_URL: database.ownerUrl,
     DATABASE_JOBS_URL: database.jobsUrl,
-    DATABASE_PREPARE: "off",
+    DATABASE_PREPARE: knowsPrepared() ? "on" : "off",
     ROW_LEVEL_SECURITY: "true",
     OUTBOUND_ALLOW: "127.0.0.1",
   };
@@ -143,7 +149,7 @@ else
       const name = new URL(database.ownerUrl).pathname.slice(1);
       await statement(
         database.ownerUrl,
-        `alter role ${APP_ROLE} in database ${name} reset statement_timeout`,
+        `alter role ${APP_ROLE} in database ${name} set statement_timeout = '7s'`,
       );
       const fresh = await newPooler(); // PgBouncer's connections have the settings of their start
       const { code, stderr } = await runToEnd("main", {

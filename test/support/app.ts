@@ -11,6 +11,7 @@ import { createOrganization, type NewOrganization } from "../../src/account/orga
 import { Api } from "./api";
 import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, type TestDatabase } from "./database";
+import { knowsPrepared } from "./pgbouncer";
 import { Twilio } from "./twilio";
 
 export interface RunningApp {
@@ -68,9 +69,9 @@ export async function startApp(
   };
 }
 
-/** Settings of a server whose database URL leads to a PgBouncer that does not know prepared statements. */
+/** Settings of a server whose database URL leads to a PgBouncer. */
 const poolerOf = ({ directUrl }: TestDatabase): Partial<Config> =>
-  directUrl === undefined ? {} : { DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARE: false };
+  directUrl === undefined ? {} : { DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARE: knowsPrepared() };
 
 /** Starts the service on its own database, for all tests of a file. */
 export function useApp(env: Record<string, string> = {}, logger?: Logger): RunningApp {

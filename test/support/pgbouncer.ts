@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -10,6 +10,12 @@ import { until } from "./until";
 /** Debian's, or another build, e.g. one that knows prepared statements. */
 export const PGBOUNCER = process.env.PGBOUNCER_BIN ?? "/usr/sbin/pgbouncer";
 export const hasPgBouncer = (): boolean => existsSync(PGBOUNCER);
+
+/** Whether it knows prepared statements, as versions from 1.21 on do. */
+export function knowsPrepared(): boolean {
+  const [, minor = 0] = /PgBouncer 1\.(\d+)/.exec(execFileSync(PGBOUNCER, ["--version"]).toString()) ?? [];
+  return Number(minor) >= 21;
+}
 
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
@@ -50,6 +56,7 @@ export async function startPgBouncer(
     ...{ listen_addr: "127.0.0.1", listen_port: String(port), unix_socket_dir: "" },
     ...{ auth_type: "plain", auth_file: join(folder, "users.txt") },
     ...{ pool_mode: "transaction", default_pool_size: "20", max_client_conn: "1000" },
+    ...(knowsPrepared() && { max_prepared_statements: "500" }),
     ...settings,
   };
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
