@@ -1,10 +1,12 @@
 import { randomText } from "../platform/crypto";
+import { roleSettings } from "../platform/database/pooler";
 import { creation, grants, userOf, type Roles } from "../platform/database/roles";
 import { describeDatabase } from "../platform/database/database-name";
 import { refuseMoved } from "../platform/database/refuse-moved";
 import { migrate } from "../platform/database/migrate";
 import { openClient } from "../platform/database/open-client";
 import { installJobs } from "../platform/jobs/install";
+import type { Config } from "../platform/settings/config";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
@@ -19,7 +21,7 @@ const { usage: USAGE } = COMMANDS["cli/database-roles"];
 
 operator(async (config) => {
   const { values } = parseArguments(USAGE, { options: OPTIONS });
-  const owner = config.DATABASE_OWNER_URL ?? config.DATABASE_URL;
+  const owner = config.DATABASE_OWNER_URL ?? config.DATABASE_DIRECT_URL ?? config.DATABASE_URL;
   if (owner === undefined)
     throw new Error(
       "Set DATABASE_URL to the URL of the role that owns your database. The embedded PostgreSQL has a single role.",
@@ -33,11 +35,7 @@ operator(async (config) => {
   if (servingUrl === undefined) keepPassword(serving, existingRoles);
   if (config.DATABASE_JOBS_URL === undefined) keepPassword(jobs, existingRoles);
   const roles: Roles = { owner: userOf(owner), serving: userOf(serving), jobs: userOf(jobs) };
-  const statements = [
-    creation(roles.serving, decodeURIComponent(serving.password)),
-    creation(roles.jobs, decodeURIComponent(jobs.password)),
-    ...grants(roles),
-  ];
+  const statements = statementsFor(config, owner, roles, { serving, jobs });
   if (values.apply) {
     await migrate(owner, () => installJobs(owner));
     await apply(owner, statements).catch((error: unknown) => refuse(error, roles.owner));
@@ -47,9 +45,9 @@ operator(async (config) => {
     );
     for (const statement of statements) console.log(`${statement};`);
   }
-  const settings = {
+  const settings: Readonly<Record<string, string>> = {
     DATABASE_OWNER_URL: owner,
-    DATABASE_URL: serving.href,
+    ...servingUrls(config, serving),
     DATABASE_JOBS_URL: jobs.href,
     ROW_LEVEL_SECURITY: "true",
   };
@@ -103,4 +101,29 @@ async function apply(url: string, statements: readonly string[]): Promise<void> 
   } finally {
     await client.end();
   }
+}
+
+/** Creates both roles, if they are missing, and gives them their rights; behind a pooler also the settings of one. */
+const statementsFor = (
+  { DATABASE_DIRECT_URL: direct }: Config,
+  owner: string,
+  roles: Roles,
+  { serving, jobs }: Readonly<Record<"serving" | "jobs", URL>>,
+): string[] => [
+  creation(roles.serving, decodeURIComponent(serving.password)),
+  creation(roles.jobs, decodeURIComponent(jobs.password)),
+  ...grants(roles),
+  ...(direct === undefined ? [] : Object.values(roleSettings(roles.serving, databaseIn(owner)))),
+];
+
+const databaseIn = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
+
+/** The settings of the serving role: its URL, or those through and past a pooler. */
+function servingUrls(
+  { DATABASE_URL: url, DATABASE_DIRECT_URL: direct }: Config,
+  { username, password, href }: URL,
+): Record<string, string> {
+  if (url === undefined || direct === undefined) return { DATABASE_URL: href };
+  const at = (place: string) => Object.assign(new URL(place), { username, password }).href;
+  return { DATABASE_URL: at(url), DATABASE_DIRECT_URL: at(direct) };
 }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/until";
@@ -88,6 +89,16 @@ describe("retention", () => {
     await noticePasses(8);
     await enforce();
     expect(await left("chats", [id, old])).toEqual([id]);
+  });
+
+  test("ends with the server: a run that is stopped deletes no further batch, and the next run goes on", async () => {
+    const id = await log(40);
+    await update(api, { logsDays: 30 });
+    await noticePasses(8);
+    await enforceRetention(running.app.database, AbortSignal.abort());
+    expect(await left("chats", [id])).toEqual([id]);
+    await enforce();
+    expect(await left("chats", [id])).toEqual([]);
   });
 
   test("that is extended applies at once, and a shorter one is announced again", async () => {

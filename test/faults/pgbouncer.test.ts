@@ -136,6 +136,29 @@ else
       },
     );
 
+    test("the command that prints roles prints their settings, and their URLs through and past it", async () => {
+      const { stdout } = await runToEnd("cli/database-roles", {
+        ...env,
+        DATABASE_URL: pooler.through(database.ownerUrl),
+        DATABASE_DIRECT_URL: database.ownerUrl,
+        DATABASE_OWNER_URL: "",
+        DATABASE_JOBS_URL: "",
+      });
+      const urls: Record<string, URL> = Object.fromEntries(
+        [...stdout.matchAll(/^-- (\w+_URL)='(.+)'$/gm)].map(([, name, url]) => [name, new URL(url!)]),
+      );
+      const [past, through] = [new URL(database.ownerUrl), new URL(pooler.through(database.ownerUrl))];
+      const places = Object.entries(urls).map(([name, { username, port }]) => [name, username, port]);
+      expect(places).toEqual([
+        ["DATABASE_OWNER_URL", past.username, past.port],
+        ["DATABASE_URL", "parley_serving", through.port],
+        ["DATABASE_DIRECT_URL", "parley_serving", past.port],
+        ["DATABASE_JOBS_URL", "parley_jobs", past.port],
+      ]);
+      for (const name of Object.keys(ROLE_SETTINGS))
+        expect(stdout).toMatch(new RegExp(`^alter role "parley_serving" in database .* set ${name} = `, "m"));
+    });
+
     test("a start in statement mode says which mode is needed", async () => {
       const wrong = await newPooler({ pool_mode: "statement" });
       const { code, stderr } = await runToEnd("main", {

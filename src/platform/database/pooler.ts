@@ -54,9 +54,18 @@ function refuseStatementMode(cause: unknown): never {
 function lackingSettings({ role, database, settings }: Facts): string | undefined {
   const lacking = Object.entries(SESSION_SETTINGS).filter(([name, value]) => settings[name] !== value);
   if (lacking.length === 0) return undefined;
-  const place = `alter role ${pg.escapeIdentifier(role)} in database ${pg.escapeIdentifier(database)}`;
+  const statements = roleSettings(role, database);
   return [
     `The role "${role}" of DATABASE_URL lacks settings that no connection through a pooler can have of its own. Run this as a superuser or as the role itself, then RECONNECT in the console of PgBouncer:`,
-    ...lacking.map(([name, value]) => `  ${place} set ${name} = '${value}';`),
+    ...lacking.map(([name]) => `  ${statements[name as keyof typeof SESSION_SETTINGS]};`),
   ].join("\n");
+}
+
+/** Statements that give a role, in a database, what it needs behind a pooler; by setting. */
+export function roleSettings(role: string, database: string): Record<keyof typeof SESSION_SETTINGS, string> {
+  const place = `alter role ${pg.escapeIdentifier(role)} in database ${pg.escapeIdentifier(database)}`;
+  const statements = Object.entries(SESSION_SETTINGS).map(
+    ([name, value]) => [name, `${place} set ${name} = '${value}'`] as const,
+  );
+  return Object.fromEntries(statements) as Record<keyof typeof SESSION_SETTINGS, string>;
 }
