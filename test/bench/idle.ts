@@ -36,7 +36,7 @@ const ticksOf = (pid: number | string): number =>
     .slice(11, 15)
     .reduce((sum, ticks) => sum + ticks, 0);
 
-/** Of the main process of PostgreSQL, which collects what ended ones took, and of its children. */
+/** CPU time of the main process of PostgreSQL, which includes that of its ended children, and of its live ones. */
 function ticksBelow(postmaster: number): number {
   let sum = ticksOf(postmaster);
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))

@@ -6,8 +6,10 @@ import type { Load } from "./load";
 
 /** Logs of one assistant; the oldest tenth of them expires. Up to 10,000,000, for which set `MAX_SECONDS=14400`. */
 const LOGS = Number(process.env.RETENTION_LOGS ?? 200_000);
-/** How long other requests are measured beside the deletion, at most. */
+/** Time limit of the measurement beside the deletion. */
 const MAX_SECONDS = Number(process.env.MAX_SECONDS ?? 120);
+/** Logs are spread evenly over `DAYS`, so a tenth is older. */
+const KEPT_DAYS = Math.round(DAYS * 0.9);
 const CONNECTIONS = 16;
 const ROUNDS = 5;
 const LEAST_SHARE = 0.9;
@@ -38,7 +40,7 @@ export async function retention({ ours: server, databaseUrl, table, load, ids }:
     server.url,
     `mutation ($input: UpdateRetentionInput!) { updateRetention(input: $input) { logsDays } }`,
     {
-      input: { logsDays: Math.round(DAYS * 0.9) },
+      input: { logsDays: KEPT_DAYS },
     },
   );
   await db.query("select graphile_worker.add_job('retention.enforce')");
@@ -62,7 +64,7 @@ export async function retention({ ours: server, databaseUrl, table, load, ids }:
 /** Logs that are due. */
 async function expired(db: Client, assistantId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from chats where assistant_id = $1 and started_at < now() - interval '${Math.round(DAYS * 0.9)} days'`,
+    `select count(*)::int as count from chats where assistant_id = $1 and started_at < now() - interval '${KEPT_DAYS} days'`,
     [assistantId],
   );
   return rows[0]!.count;

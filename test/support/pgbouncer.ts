@@ -20,7 +20,7 @@ export function knowsPrepared(): boolean {
 /** PgBouncer refuses to run as root. */
 const NOBODY = 65_534;
 
-/** What a role behind a pooler must have, as the documentation says. */
+/** Settings that the documentation asks operators to give the role of a server behind a pooler. */
 export const ROLE_SETTINGS = {
   statement_timeout: "5s",
   idle_in_transaction_session_timeout: "15s",

@@ -12,7 +12,7 @@ export interface Query {
   readonly queryContext?: QueryContext;
 }
 
-/** What a query runs with. */
+/** Settings of one query. */
 export interface QueryContext {
   readonly organizationId?: string;
   /** Time limit in ms; by default that of the connection. */
