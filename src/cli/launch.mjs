@@ -110,11 +110,18 @@ async function run({ name, commands }) {
 
 const serverOnly = program === "--server";
 const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
-const canBuild = existsSync("node_modules/typescript");
-if (!existsSync("node_modules/pg") || (!canBuild && !existsSync(stampOf("server")))) {
-  console.error(`The packages of Parley are not installed in ${root}. Run \`npm ci\` first.`);
+// `npm ci --omit=dev` installs TypeScript, which packages of the server need, but not esbuild.
+const canBuild = ["typescript", "esbuild"].every((name) => existsSync(join("node_modules", name)));
+const refuse = (message) => {
+  console.error(message);
   process.exit(1);
-}
+};
+if (!existsSync("node_modules/pg"))
+  refuse(`The packages of Parley are not installed in ${root}. Run \`npm ci\` first.`);
+if (!canBuild && !existsSync(stampOf("server")))
+  refuse(
+    `Parley is not built in ${root}, and the packages that build it are not installed: \`npm ci --omit=dev\` leaves them out.\nRun \`npm ci && npm run build\`. Afterwards, \`npm prune --omit=dev\` removes these packages.`,
+  );
 // Without build tools the existing build runs.
 const stale = canBuild ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0 && program === "main") await preflight();

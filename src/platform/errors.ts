@@ -1,3 +1,5 @@
+import { asInstalled } from "./installed";
+
 /**
  * One invalid value in a request: its path and what is wrong with it. Services write the field of an input (`name`);
  * GraphQL adds the argument (`input.name`).
@@ -220,7 +222,8 @@ export const isUnreachable = (error: unknown): boolean =>
 /** The public form of an error: a domain error unchanged, a database or system error by its code, anything else INTERNAL. */
 export function publicError(error: unknown): PublicError {
   if (error instanceof DomainError) {
-    const { code, message, details } = error;
+    const { code, details } = error;
+    const message = asInstalled(error.message);
     return details ? { code, message, details } : { code, message };
   }
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };

@@ -33,6 +33,7 @@ import { widgetPages } from "../http/widget-pages";
 import type { Database } from "../platform/database/database";
 import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { DomainError, invalid } from "../platform/errors";
+import { ROOT } from "../platform/root";
 import type { Service } from "./open-service";
 
 /** The GraphQL schema and the REST routes compiled against it. */
@@ -42,8 +43,8 @@ export interface Interfaces {
   readonly rows: readonly CompiledRoute[];
 }
 
-/** Bundles of the pages, relative to the working directory, so that compiled and uncompiled servers find them. */
-const PUBLIC_DIR = join(process.cwd(), "dist", "public");
+/** Bundles of the pages. */
+const PUBLIC_DIR = join(ROOT, "dist", "public");
 
 /**
  * Operations at once, through both interfaces. More at once end no sooner, but what they have read then survives garbage

@@ -45,10 +45,15 @@ async function start(env: Record<string, string>, asOther = true) {
   return { code: code as number, lines: stderr.trimEnd().split("\n") };
 }
 
+const NOT_INSTALLED = "The packages of Parley are not installed in FOLDER. Run `npm ci` first.\n";
+const NOT_BUILT =
+  "Parley is not built in FOLDER, and the packages that build it are not installed: `npm ci --omit=dev` leaves them out.\n" +
+  "Run `npm ci && npm run build`. Afterwards, `npm prune --omit=dev` removes these packages.\n";
+
 test.each([
-  ["without packages", []],
-  ["with the packages that run a build, but without a build", ["pg"]],
-])("a clone %s says that they must be installed, for every program", (_, packages) => {
+  ["without packages", [], NOT_INSTALLED],
+  ["without a build and the packages that build", ["pg", "typescript"], NOT_BUILT],
+])("a clone %s says what to run, for every program", (_, packages, message) => {
   const clone = mkdtempSync(join(tmpdir(), "parley-clone-"));
   cpSync(join(root, "src/cli"), join(clone, "src/cli"), { recursive: true });
   for (const name of packages) mkdirSync(join(clone, "node_modules", name), { recursive: true });
@@ -60,10 +65,7 @@ test.each([
     const { status, stderr } = spawnSync(process.execPath, [join(clone, "src/cli/launch.mjs"), program], {
       encoding: "utf8",
     });
-    expect([status, stderr]).toEqual([
-      1,
-      `The packages of Parley are not installed in ${clone}. Run \`npm ci\` first.\n`,
-    ]);
+    expect([status, stderr]).toEqual([1, message.replace("FOLDER", clone)]);
   }
   rmSync(clone, { recursive: true });
 });

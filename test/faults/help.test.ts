@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { LINK_PERIODS } from "../../src/account/organization/analytics-tokens";
 import COMMANDS from "../../src/cli/commands.json";
+import { asInstalled } from "../../src/platform/installed";
 import { emptyFolder, runAt } from "../support/server";
 
 const ROOT = join(__dirname, "../..");
@@ -11,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
   scripts: Record<string, string>;
 };
 /** Programs of others, which have a help of their own. */
-const TOOLS = /^([A-Z_]+=\S+ )*(jest|tsc|eslint|prettier)\b/;
+const TOOLS = /^([A-Z_]+=\S+ )*(jest|tsc|eslint|prettier|npm)\b/;
 /** Our scripts, each with the arguments of the launcher. */
 const OWN = Object.entries(scripts).flatMap(([name, text]) =>
   TOOLS.test(text) ? [] : [[name, text.split("src/cli/launch.mjs")[1]?.trim().split(" ") ?? []] as const],
@@ -49,4 +50,42 @@ describe.each(OWN)("npm run %s", (name, [program = ""]) => {
 test("a program that is started without npm prints its usage, too", async () => {
   const { code, stdout } = await runAt({ cwd: emptyFolder() }, "cli/backup", INVALID, "--help");
   expect([code, stdout]).toEqual([0, expect.stringContaining(COMMANDS["cli/backup"].usage)]);
+});
+
+describe("the program of the package", () => {
+  const PROGRAM = join(ROOT, "src/cli/parley.cjs");
+  const run = (...options: string[]) => {
+    const env = { PATH: process.env.PATH, npm_command: "exec", ...INVALID };
+    const { status, stdout, stderr } = spawnSync(PROGRAM, options, { encoding: "utf8", env });
+    return { status, stdout, stderr };
+  };
+
+  test("lists the commands for operators, each with a usage", () => {
+    const { status, stdout } = run("--help");
+    const listed = [...stdout.matchAll(/^ {2}([a-z:]+) +[A-Z]/gm)].map(([, name]) => name);
+    const isForOperators = (program: string) =>
+      program !== "" && !COMMANDS[program as "main"].effect.startsWith("For developers");
+    expect([status, listed]).toEqual([
+      0,
+      OWN.filter(([, [program = ""]]) => isForOperators(program)).map(([name]) => name),
+    ]);
+    expect(run("backup", "--help").stdout).toMatch(/^Usage: parley backup DIR \[--include-keys\]\n/);
+    expect(run("key:create", "-h").stdout).toMatch(/^Usage: parley key:create \[--organization ID\]/);
+  });
+
+  test("refuses other commands, and prints errors with commands that it has", () => {
+    const unknown = { status: 1, stderr: expect.stringMatching(/^Parley has no command "bench"\.\n/) };
+    expect(run("bench")).toMatchObject(unknown);
+    expect(run("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const held = "run `npm run release -- --drop`, or `npm start`; `-- --apply` runs it";
+    expect(asInstalled(held, "npx parley")).toBe(
+      "run `npx parley release --drop`, or `npx parley`; `--apply` runs it",
+    );
+    expect(asInstalled(held)).toBe(held);
+  });
+
+  test("starts Node with the flags of npm start", () => {
+    const [, line] = readFileSync(PROGRAM, "utf8").split("\n");
+    expect(line!.match(/--\S+/g)).toEqual(scripts.start!.match(/--\S+/g));
+  });
 });

@@ -1,9 +1,19 @@
 // Runs the README's command like a newcomer: `node test/faults/smoke.mjs`, after the build. With `--external` it
-// runs on the system's own PostgreSQL by DATABASE_URL. Plain Node, independent of the other tests.
+// runs on the system's own PostgreSQL by DATABASE_URL; with `--package` it installs the packed package in an empty folder,
+// without the packages for development. Plain Node, independent of the other tests.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -36,11 +46,11 @@ async function until(isSo, what, timeoutMs = 60_000) {
 
 const say = (line) => console.log(`  ${line}`);
 
-/** Runs `npm start` in its own process group. */
-async function start(env) {
+/** Runs `npm start`, or another command in another folder, in its own process group. */
+async function start(env, { cwd = ROOT, words = ["npm", "start"] } = {}) {
   const began = Date.now();
-  const npm = spawn("npm", ["start"], {
-    cwd: ROOT,
+  const npm = spawn(words[0], words.slice(1), {
+    cwd,
     env: { ...process.env, ...env },
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
@@ -54,10 +64,10 @@ async function start(env) {
   npm.stdout.setEncoding("utf8").on("data", (text) => (output += text));
   await until(
     () => /^Try it:\n\n.*\n/m.test(output) || npm.exitCode !== null,
-    "npm start says that it is ready",
+    `${words.join(" ")} says that it is ready`,
   );
-  assert.equal(npm.exitCode, null, `npm start ended with ${npm.exitCode}:\n${output}`);
-  say(`npm start: ready after ${Date.now() - began} ms`);
+  assert.equal(npm.exitCode, null, `${words.join(" ")} ended with ${npm.exitCode}:\n${output}`);
+  say(`${words.join(" ")}: ready after ${Date.now() - began} ms`);
   const url = /GraphQL +(\S+)\/graphql/.exec(output)[1];
   const curl = /^ {2}(curl .*)$/m.exec(output)[1];
   return { npm, ended, output, url, curl };
@@ -97,10 +107,11 @@ async function lookAround({ url, curl }, key) {
   return id;
 }
 
-async function createOrganization({ url }, env) {
-  const options = ["run", "--silent", "org:create", "--", "--name", "Beside"];
-  const printed = execFileSync("npm", options, {
-    cwd: ROOT,
+async function createOrganization({ url }, env, { cwd = ROOT, words = ["npm", "run", "--silent"] } = {}) {
+  const between = words[0] === "npm" ? ["--"] : [];
+  const options = [...words.slice(1), "org:create", ...between, "--name", "Beside"];
+  const printed = execFileSync(words[0], options, {
+    cwd,
     env: { ...process.env, ...env },
     encoding: "utf8",
   });
@@ -238,9 +249,65 @@ async function external() {
   }
 }
 
+/** The packed package in an empty folder, and a built checkout with the same packages: both without those for development. */
+async function packaged() {
+  const cwd = emptyFolder();
+  const options = { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+  const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", cwd], options).trim();
+  const install = ["install", "--silent", "--prefer-offline", `./${packed}`];
+  execFileSync("npm", install, { cwd, stdio: "inherit" });
+  assert(!existsSync(join(cwd, "node_modules/esbuild")), "no build tools are installed");
+  say(`npm pack, npm install ${packed}`);
+  const env = { PORT: String(await freePort()) };
+  const first = await start(env, { cwd, words: ["npx", "parley"] });
+  assert.match(first.output, new RegExp(`Data +embedded PostgreSQL in ${cwd}/\\.data,`));
+  assert.match(first.output, /npx parley connect/, "the output names commands of the package");
+  const key = /SECRET +(\S+)/.exec(first.output)[1];
+  const id = await lookAround(first, key);
+  await answer(`${first.url}/docs/deployment`, { headers: { Accept: "text/html" } });
+  await readsDocuments(first, key, id);
+  await createOrganization(first, env, { cwd, words: ["npx", "parley"] });
+  const backup = ["parley", "backup", "copy"];
+  assert.match(
+    execFileSync("npx", backup, { cwd, env: { ...process.env, ...env }, encoding: "utf8" }),
+    /copy/,
+  );
+  process.kill(first.npm.pid, "SIGTERM");
+  await until(async () => !(await fetch(first.url).catch(() => false)), "a signal to npx ends the server");
+  await until(() => !existsSync(join(cwd, ".data/postgres/postmaster.pid")), "the database ends with it");
+  say("the package answers, reads documents, creates an organization, makes a backup and stops with npx");
+
+  for (const name of ["src/cli", "package.json"])
+    cpSync(join(ROOT, name), join(cwd, name), { recursive: true });
+  symlinkSync(join(ROOT, "dist"), join(cwd, "dist"));
+  await endsWell(await start(env, { cwd }));
+  say("npm start runs the build of a checkout without the packages that build it");
+}
+
+/** A document is read by a process that may read only the packages. */
+async function readsDocuments({ url }, key, assistantId) {
+  const form = new FormData();
+  form.set("file", new Blob(["<p>We open at nine.</p>"], { type: "text/html" }), "hours.html");
+  const headers = { "X-API-Key": key };
+  const upload = await fetch(`${url}/rest/v1/files/upload`, { method: "POST", headers, body: form });
+  const { id: fileId } = await upload.json();
+  const attached = "files { status problem }";
+  const attach = `mutation ($id: ID!, $fileId: ID!) { attachFile(assistantId: $id, fileId: $fileId) { ${attached} } }`;
+  const variables = { id: assistantId, fileId };
+  await json(`${url}/graphql`, key, { query: attach, variables });
+  const query = `query ($id: ID!) { assistant(id: $id) { ${attached} } }`;
+  await until(async () => {
+    const { data } = await json(`${url}/graphql`, key, { query, variables: { id: assistantId } });
+    const [{ status, problem }] = data.assistant.files;
+    assert.notEqual(status, "FAILED", problem);
+    return status === "READY";
+  }, "a document is read");
+}
+
+const ways = { "--external": external, "--package": packaged };
 let code = 0;
 try {
-  await (process.argv.includes("--external") ? external() : embedded());
+  await (ways[process.argv[2]] ?? embedded)();
 } catch (error) {
   console.error(`The smoke test failed: ${error.message}`);
   code = 1;

@@ -56,7 +56,7 @@ async function bundleOwn() {
   const programs = Object.values(scripts).flatMap(
     (script) => /launch\.mjs ([\w/-]+)/.exec(script)?.[1] ?? [],
   );
-  const names = [...programs, "start/app", "start/serve"];
+  const names = [...programs, "start/app", "start/serve", "platform/installed"];
   const { text, imports } = await bundle(names, (name) => `./dist/src/${name}.js`, {
     packages: "external",
     minifySyntax: true, // makes one literal of { ...{ a, b }, c }: see README.md

@@ -1,7 +1,7 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { memoryExceeded, startConfined, type ConfinedProcess } from "./confined-process";
+import { ROOT } from "../root";
 import type { DocumentReader, ReadResult } from "../ports/document-reader";
 
 export interface ReaderLimits {
@@ -17,7 +17,7 @@ const MIB = 1_048_576;
 const LIMITS: ReaderLimits = { timeMs: 60_000, memoryBytes: 768 * MIB, outputBytes: 32 * MIB };
 
 /** The compiled program, because this file may itself run as TypeScript. */
-const PROGRAM = join("dist", "src", "platform", "reader", "main.js");
+const PROGRAM = join(ROOT, "dist/src/platform/reader/main.js");
 
 /** Exit and output of a process. */
 interface ProcessResult {
@@ -31,7 +31,7 @@ export function childReader(limits: Partial<ReaderLimits> = {}): DocumentReader 
   const all = { ...LIMITS, ...limits };
   return {
     async read(type, content) {
-      const child = startConfined([join(realpathSync(process.cwd()), PROGRAM), type], all.memoryBytes);
+      const child = startConfined([PROGRAM, type], all.memoryBytes);
       const [result] = await Promise.all([waitForEnd(child, all), feed(child, content)]);
       return readResult(result, all);
     },

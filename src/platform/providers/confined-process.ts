@@ -1,10 +1,11 @@
 import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { PACKAGE_FOLDERS, ROOT } from "../root";
 
 export type ConfinedProcess = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -23,14 +24,14 @@ const WORKING_DIRECTORY = existsSync("/proc/self") ? "/proc" : "/";
  * @param memoryBytes limit for resident memory; Node limits only its heap, so call `memoryExceeded`, too
  */
 export function startConfined(args: readonly string[], memoryBytes: number): ConfinedProcess {
-  const root = realpathSync(process.cwd());
-  const readable = ["dist/*", "node_modules/*", "package.json"].map(
-    (path) => `--allow-fs-read=${join(root, path)}`,
-  );
+  const readable = [
+    join(ROOT, "package.json"),
+    ...[join(ROOT, "dist"), ...PACKAGE_FOLDERS].map((folder) => join(folder, "*")),
+  ].map((path) => `--allow-fs-read=${path}`);
   const permissions = process.allowedNodeEnvironmentFlags.has("--permission")
     ? "--permission"
     : "--experimental-permission";
-  const cutOff = ["--require", join(root, "dist/src/platform/reader/cut-off/cut-off.js")];
+  const cutOff = ["--require", join(ROOT, "dist/src/platform/reader/cut-off/cut-off.js")];
   const heap = `--max-old-space-size=${Math.floor(memoryBytes / 2 / MIB)}`;
   const command = [process.execPath, permissions, ...readable, ...cutOff, heap, ...args];
   return spawn("/bin/sh", ["-c", WITHOUT_FILES, "sh", ...command], {

@@ -1,0 +1,83 @@
+#!/bin/sh
+//usr/bin/env true; exec node --min-semi-space-size=32 --max-semi-space-size=32 --heap-growing-percent=50 "$0" "$@"
+"use strict";
+// The program `parley` of the package: `parley` starts the server, `parley backup DIR` runs a command. The shell reads the
+// first two lines and starts Node with the flags of `npm start`; to Node, the second line is a comment.
+const { readFileSync } = require("node:fs");
+const { join, sep } = require("node:path");
+const COMMANDS = require("./commands.json");
+
+const PARENT_CHECK_MS = 250;
+const root = join(__dirname, "../..");
+const { scripts, version } = require(join(root, "package.json"));
+const [name = "start", ...options] = process.argv.slice(2);
+
+process.env.PARLEY_COMMAND = ownCommand();
+const { programs } = require("./bundle/load.cjs").load();
+const { asInstalled } = programs["platform/installed"]();
+/** The commands of operators: the program of each, by its name in package.json. */
+const known = Object.fromEntries(
+  Object.entries(scripts).flatMap(([script, text]) => {
+    const [, program] = /launch\.mjs ([\w/-]+)$/.exec(text) ?? [];
+    return COMMANDS[program] === undefined || COMMANDS[program].effect.startsWith("For developers")
+      ? []
+      : [[script, program]];
+  }),
+);
+
+if (["-h", "--help", "help"].includes(name)) console.log(overview());
+else if (["-v", "--version", "version"].includes(name)) console.log(version);
+else if (!Object.hasOwn(known, name)) {
+  console.error(`Parley has no command "${name}".\n\n${overview()}`);
+  process.exitCode = 1;
+} else if (options.some((one) => one === "--help" || one === "-h")) {
+  const { usage, effect } = COMMANDS[known[name]];
+  console.log(asInstalled(`Usage: ${usage}\n\n${effect}`));
+} else run(known[name]);
+
+function run(program) {
+  for (const method of ["log", "error"]) {
+    const print = console[method];
+    // Lines of JSON are data.
+    console[method] = (text) => print(text.startsWith("{") ? text : asInstalled(text));
+  }
+  process.argv = [process.argv[0], program, ...options];
+  programs[program]();
+  if (program === "main" && process.env.npm_command === "exec") stopWithParent();
+}
+
+/** npx starts a shell that starts this. A signal to npx ends the shell, which does not pass it on. */
+function stopWithParent() {
+  const parent = process.ppid;
+  const stop = () => process.ppid !== parent && process.kill(process.pid, "SIGTERM");
+  setInterval(stop, PARENT_CHECK_MS).unref();
+}
+
+/** How the operator has run this: by npx from the package that its folder names, or as a program of the system. */
+function ownCommand() {
+  const [folder, inside] = root.split(`${sep}node_modules${sep}`);
+  if (process.env.npm_command !== "exec" || inside === undefined) return "parley";
+  try {
+    const [spec] = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))._npx.packages;
+    return `npx ${spec}`;
+  } catch {
+    return "npx parley"; // installed in the folder of the operator
+  }
+}
+
+function overview() {
+  const rows = Object.keys(known).map((script) => {
+    const { effect } = COMMANDS[known[script]];
+    return `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`;
+  });
+  return asInstalled(
+    [
+      "Usage: npm start [COMMAND] [OPTIONS]",
+      "",
+      "Commands:",
+      ...rows,
+      "",
+      "COMMAND --help describes one.",
+    ].join("\n"),
+  );
+}
