@@ -1,3 +1,5 @@
+import type { Knex } from "knex";
+import type { Logger } from "pino";
 import { seedTemplates } from "../assistants/configurations/seed";
 import type { Config } from "../platform/settings/config";
 import { Database } from "../platform/database/database";
@@ -17,6 +19,7 @@ import { offlinePorts } from "../platform/providers/offline";
  * @param restoring true while a restore prepares the loaded database, which is otherwise refused until the restore
  * has finished
  * @param checkFitness throws if the server cannot run, before keys are created that would never be shown
+ * @param logger gets a line for each time that a migration has waited for a lock in vain
  * @returns the default organization with its keys, if it was created
  */
 export async function prepare(
@@ -24,9 +27,10 @@ export async function prepare(
   url: string,
   restoring = false,
   checkFitness: () => Promise<void> = () => Promise.resolve(),
+  logger?: Pick<Logger, "warn">,
 ): Promise<NewOrganization | undefined> {
   let created: NewOrganization | undefined;
-  await migrate(url, async (knex) => {
+  const afterwards = async (knex: Knex) => {
     if (!restoring) await refuseUnfinished(knex);
     await installJobs(url);
     await prepareVectors(knex);
@@ -42,6 +46,7 @@ export async function prepare(
       secretKey: config.BOOTSTRAP_SECRET_KEY,
       publicKey: config.BOOTSTRAP_PUBLIC_KEY,
     });
-  });
+  };
+  await migrate(url, afterwards, { logger });
   return created;
 }

@@ -32,7 +32,8 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
   const database = await serverDatabase(settings, (line) => console.log(line));
   try {
     const config = await withEncryptionKeys(settings, database.ownerUrl);
-    const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
+    const checkFitness = () => refuseUnfitRoles(config, database);
+    const created = await prepare(config, database.ownerUrl, false, checkFitness, logger);
     const problem = await searchProblem(database.ownerUrl);
     if (problem !== undefined) console.error(`Warning: ${problem}`);
     const app = await createApp(config, database.url, logger, database.jobsUrl, database.ownerUrl);

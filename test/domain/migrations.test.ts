@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
 import pg from "pg";
 import { connect } from "../../src/platform/database/connect";
+import type { LockLimits } from "../../src/platform/database/lock-waits";
 import { migrate, migrationSource } from "../../src/platform/database/migrate";
 import { tooOld } from "../../src/platform/database/suitable";
 import { migrations } from "../../src/platform/database/migrations";
 import { prepare } from "../../src/start/prepare";
+import { openClient } from "../../src/platform/database/open-client";
 import { configOf } from "../support/config";
+import { until } from "../support/until";
 
 const name = `empty_${randomBytes(6).toString("hex")}`;
 const url = new URL(process.env.TEST_POSTGRES!);
@@ -117,6 +120,53 @@ describe("migrations", () => {
       rows: { name: string }[];
     };
     expect(rows).toEqual([]);
+  });
+});
+
+describe("migrations that wait for the transaction of an older server", () => {
+  const PENDING = ["049-bounded-deletion", "048-composed-events"];
+  let older: pg.Client;
+  /** Lines about tries in vain. */
+  const told: unknown[] = [];
+  const run = (limits: LockLimits) =>
+    migrate(url.href, () => Promise.resolve(), {
+      logger: { warn: (facts: object) => void told.push(facts) },
+      limits,
+    });
+
+  beforeEach(async () => {
+    told.length = 0;
+    for (const name of PENDING) await db.migrate.down({ migrationSource, name });
+    older = await openClient(url.href, "parley 1");
+    await older.query("begin; select from events limit 1");
+  });
+  afterEach(() => older.end());
+
+  test("let others read between their tries, name the session, and run when it has ended", async () => {
+    const migrated = run({ waitMs: 200, pauseMs: 200, totalMs: 60_000 });
+    let reads = 0;
+    await until(async () => {
+      await db("events").first();
+      reads++;
+      return told.length >= 3;
+    });
+    expect(reads).toBeGreaterThan(2);
+    const { rows } = await older.query<{ pid: number }>("select pg_backend_pid() as pid");
+    const blocking = [{ pid: rows[0]!.pid, application: "parley 1", seconds: expect.any(Number) }];
+    expect(told[0]).toEqual({ migration: "048-composed-events", blocking, retrySeconds: 0.2 });
+    await older.query("commit");
+    await migrated;
+    expect(await db.schema.hasColumn("events", "recipe")).toBe(true);
+  });
+
+  test("end the start with the session and the remedy, and change nothing, if it does not end", async () => {
+    await expect(run({ waitMs: 200, pauseMs: 200, totalMs: 300 })).rejects.toThrow(
+      /^The migration 048-composed-events waited 1 min for the locks of other transactions and has changed nothing\.\n {2}- session (\d+) \("parley 1"\), transaction open for \d+ s\nLet these transactions end, or end their sessions \(SELECT pg_terminate_backend\(\1\);\)\. Then start again\.$/,
+    );
+    expect(await db.schema.hasColumn("events", "recipe")).toBe(false);
+    await older.query("commit");
+    await run({ waitMs: 200, pauseMs: 200, totalMs: 60_000 });
+    expect(await db.schema.hasColumn("events", "recipe")).toBe(true);
   });
 });
 

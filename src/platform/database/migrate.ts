@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type pg from "pg";
+import type { Logger } from "pino";
 import { connect } from "./connect";
+import { LOCK_LIMITS, repeatForLocks, type LockLimits, type Waiting } from "./lock-waits";
 import { migrations } from "./migrations";
 import { withSmallSteps } from "./migrations/online-step";
 import { interruptOnlineSteps } from "./online-steps";
@@ -18,16 +20,49 @@ export const migrationSource: Knex.MigrationSource<string> = {
   getMigration: (name) => Promise.resolve(withSmallSteps(migrations[name]!)),
 };
 
+interface MigrateOptions {
+  /** Gets a line for each time that a migration has waited for a lock in vain. */
+  readonly logger?: Pick<Logger, "warn">;
+  readonly limits?: LockLimits;
+}
+
+/** For commands, which print text. */
+const PRINTED: Pick<Logger, "warn"> = {
+  warn: (facts: object, message?: string) => console.error(`${message ?? ""}: ${JSON.stringify(facts)}`),
+};
+
 /**
  * Migrates the database and runs `afterwards` under a session lock: if several servers start at once, one works and
  * the others wait.
  */
-export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> =>
-  whileOthersWait(url, async (db) => {
-    if (await isOutdated(db)) await interruptOnlineSteps(db);
-    await db.migrate.latest({ migrationSource }).catch((error: unknown) => refuseToMigrate(error, url));
+export const migrate = (
+  url: string,
+  afterwards: (db: Knex) => Promise<void>,
+  { logger = PRINTED, limits = LOCK_LIMITS }: MigrateOptions = {},
+): Promise<void> =>
+  whileOthersWait(url, async (db, lock) => {
+    const work = (waiting: Waiting) => tryMigrations(db, waiting, limits);
+    await repeatForLocks(lock, work, logger, limits).catch((error: unknown) => refuseToMigrate(error, url));
     await afterwards(db);
   });
+
+/** Runs all new migrations in one transaction. */
+async function tryMigrations(db: Knex, waiting: Waiting, { waitMs }: LockLimits): Promise<void> {
+  if (await isOutdated(db)) await interruptOnlineSteps(db); // an older server begins again meanwhile
+  const config: Knex.MigratorConfigWithLifecycleHooks = {
+    migrationSource,
+    beforeAll: async (trx: Knex) => {
+      await trx.raw(`set local lock_timeout = ${waitMs}`);
+      const { rows } = await trx.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
+      waiting.pid = rows[0]!.pid;
+    },
+    beforeEach: (_: Knex, [name]: unknown[]) => {
+      waiting.migration = String(name);
+      return Promise.resolve();
+    },
+  };
+  await db.migrate.latest(config);
+}
 
 async function isOutdated(db: Knex): Promise<boolean> {
   if (!(await db.schema.hasTable("knex_migrations"))) return false;
@@ -69,7 +104,10 @@ export async function unmigrate(db: Knex): Promise<void> {
 }
 
 /** Runs `work` under the migration lock. */
-export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
+export async function whileOthersWait(
+  url: string,
+  work: (db: Knex, lock: pg.Client) => Promise<void>,
+): Promise<void> {
   const lock = await openClient(url, "parley migration");
   const db = connect(url, { pool: 2 });
   try {
@@ -80,7 +118,7 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
     await lock.query("set statement_timeout = 0"); // another server may take long, and the role may have a limit
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
-    await work(db).catch((error: unknown) => {
+    await work(db, lock).catch((error: unknown) => {
       throw explained(error, url);
     });
   } finally {

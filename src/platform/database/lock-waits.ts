@@ -1,0 +1,129 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type pg from "pg";
+import type { Logger } from "pino";
+
+/** How long migrations wait for locks, in ms. */
+export interface LockLimits {
+  /** Timeout of one wait: every statement that arrives meanwhile for the same table waits too. */
+  readonly waitMs: number;
+  /** Pause before the next try, in which the others go on. */
+  readonly pauseMs: number;
+  /** After this time there is no further try. */
+  readonly totalMs: number;
+}
+
+/** One wait is longer than PostgreSQL's `deadlock_timeout` of 1 s, after which a waiting statement ends an autovacuum. */
+export const LOCK_LIMITS: LockLimits = { waitMs: 2_000, pauseMs: 5_000, totalMs: 600_000 };
+
+/** A session that holds a lock, or waits for it in front of others. */
+interface Blocker {
+  /** 0 for a prepared transaction. */
+  readonly pid: number;
+  readonly application: string | null;
+  /** Age of its transaction; null if the role may not see it. */
+  readonly seconds: number | null;
+}
+
+/** How often one wait looks for the sessions that it waits for. */
+const LOOKS = 4;
+
+/** Statements are not read: they may contain data. */
+const BLOCKING = `
+  select distinct b.pid, a.application_name as application,
+    extract(epoch from clock_timestamp() - a.xact_start)::integer as seconds
+  from unnest(pg_blocking_pids($1)) b (pid) left join pg_stat_activity a on a.pid = b.pid order by 1`;
+
+/** SQLSTATEs lock_not_available and deadlock_detected. */
+const isLockFailure = (error: unknown): boolean =>
+  ["55P03", "40P01"].includes(String((error as { code?: unknown }).code));
+
+/** What migrations report to while they wait. */
+export interface Waiting {
+  /** Process id of the connection that migrates. */
+  pid?: number;
+  /** Name of the current migration. */
+  migration?: string;
+}
+
+/**
+ * Repeats work whose waits for locks time out. The work runs in one transaction, so a failed try changes nothing.
+ * @param watcher a connection that is free while the work runs
+ * @param work runs with `lock_timeout` set to `limits.waitMs`
+ * @throws Error that names the blocking sessions after `limits.totalMs`
+ */
+export async function repeatForLocks(
+  watcher: pg.Client,
+  work: (waiting: Waiting) => Promise<unknown>,
+  logger: Pick<Logger, "warn">,
+  limits: LockLimits,
+): Promise<void> {
+  const until = performance.now() + limits.totalMs;
+  for (;;) {
+    const waiting: Waiting = {};
+    const watch = new Watch(watcher, waiting, limits);
+    const error = await work(waiting).then(
+      () => undefined,
+      (failure: unknown) => ({ failure }),
+    );
+    const blockers = await watch.end();
+    if (error === undefined) return;
+    if (!isLockFailure(error.failure)) throw error.failure;
+    const { migration = "" } = waiting;
+    if (performance.now() + limits.pauseMs > until)
+      throw new Error(neverEnded(migration, blockers, limits), { cause: error.failure });
+    logger.warn(
+      { migration, blocking: blockers, retrySeconds: limits.pauseMs / 1_000 },
+      "a migration waits for other transactions and is tried again",
+    );
+    await pause(limits.pauseMs);
+  }
+}
+
+/** Looks now and then which sessions the migration waits for; after its timeout nothing shows them any more. */
+class Watch {
+  private blockers: readonly Blocker[] = [];
+  private readonly stopping = new AbortController();
+  private readonly running: Promise<void>;
+
+  constructor(
+    private readonly watcher: pg.Client,
+    private readonly waiting: Waiting,
+    { waitMs }: LockLimits,
+  ) {
+    this.running = this.run(waitMs / LOOKS).catch(() => undefined); // the work tells of a lost database
+  }
+
+  /** @returns the sessions of the last wait */
+  async end(): Promise<readonly Blocker[]> {
+    this.stopping.abort();
+    await this.running;
+    return this.blockers;
+  }
+
+  private async run(pauseMs: number): Promise<void> {
+    const { signal } = this.stopping;
+    for (;;) {
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      if (this.waiting.pid === undefined) continue;
+      const { rows } = await this.watcher.query<Blocker>(BLOCKING, [this.waiting.pid]);
+      if (rows.length > 0) this.blockers = rows;
+    }
+  }
+}
+
+function neverEnded(migration: string, blockers: readonly Blocker[], { totalMs }: LockLimits): string {
+  const pids = blockers.filter(({ pid }) => pid !== 0).map(({ pid }) => pid);
+  const ends = pids.map((pid) => `SELECT pg_terminate_backend(${pid});`).join(" ");
+  return [
+    `The migration ${migration} waited ${Math.ceil(totalMs / 60_000)} min for the locks of other transactions and has changed nothing.`,
+    ...blockers.map((blocker) => `  - ${describe(blocker)}`),
+    `Let these transactions end${ends && `, or end their sessions (${ends})`}. Then start again.`,
+  ].join("\n");
+}
+
+function describe({ pid, application, seconds }: Blocker): string {
+  if (pid === 0) return "a prepared transaction: see pg_prepared_xacts";
+  const age = seconds === null ? "of unknown age" : `open for ${seconds} s`;
+  return `session ${pid} ("${application ?? ""}"), transaction ${age}`;
+}
