@@ -15,7 +15,7 @@ import type { VoiceEngine } from "../platform/ports/voice-engine";
 import { completionAnswer, type CompletionAnswer } from "./completion-answer";
 import { readCompletion, type CompletionRequest } from "./completion-request";
 import type { RateLimits } from "./limits";
-import type { Metrics } from "./metrics";
+import type { Metrics } from "./metrics/metrics";
 
 /** Answers a request directly. The body is parsed JSON or a parsed form, of any shape. */
 export type CallbackHandler = (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>;

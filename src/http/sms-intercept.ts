@@ -10,7 +10,7 @@ import { Receipts } from "../channels/sms/receipts";
 import { TelephonyConnections } from "../assistants/telephony/telephony-connections";
 import type { CallbackHandler } from "./engine-callbacks";
 import type { RateLimits } from "./limits";
-import type { Metrics } from "./metrics";
+import type { Metrics } from "./metrics/metrics";
 import { SIGNATURE_MISMATCH } from "./sms-status";
 import { smsStatus } from "./sms-status";
 

@@ -6,7 +6,7 @@ import type { Parameters } from "../platform/ports/telephony";
 import { storeDelivery } from "../channels/sms/delivery";
 import { TelephonyConnections } from "../assistants/telephony/telephony-connections";
 import type { CallbackHandler } from "./engine-callbacks";
-import type { Metrics } from "./metrics";
+import type { Metrics } from "./metrics/metrics";
 
 interface Parts {
   readonly database: Database;

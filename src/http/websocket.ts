@@ -13,7 +13,7 @@ import { DomainError, publicError, type PublicError } from "../platform/errors";
 import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW, TRY_AGAIN_LATER } from "./bounded-socket";
 import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
-import type { Metrics } from "./metrics";
+import type { Metrics } from "./metrics/metrics";
 import { OpenSockets } from "./open-sockets";
 
 export interface SocketOptions {

@@ -13,6 +13,7 @@ import { Database } from "../platform/database/database";
 import type { Client } from "../platform/database/knex-client/client";
 import { RELEASE_CHANNEL } from "../platform/database/holds";
 import { Listener } from "../platform/database/listener";
+import { useOf } from "../platform/database/readings";
 import { OnlineSteps } from "../platform/database/online-steps";
 import { aboutServer } from "../platform/database/server-marks";
 import { hasVectors } from "../platform/database/vectors";
@@ -21,7 +22,7 @@ import { FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
 import { expressServer, type ExpressServer } from "../http/express-server/express-server";
 import { RateLimits } from "../http/limits";
-import { Metrics } from "../http/metrics";
+import { Metrics } from "../http/metrics/metrics";
 import { BoundedAnswers } from "../platform/outbound/bounds";
 import { outbound } from "../platform/outbound/http";
 import { childReader } from "../platform/providers/child-reader";
@@ -98,14 +99,14 @@ export async function openService(
     jobSlot: (id) => background?.jobSlot(id),
   });
   const database = new Database(knex, ports);
+  metrics.watchDatabase(database, () => useOf(knex));
   const fileStore = new FileStore(database, storage);
   await claimFileStore(fileStore, config);
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  const givesWay = crowding(knex);
-  const startWork = async () =>
-    void (background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay }));
+  const shared = { config, url, jobsUrl, ports, logger, metrics, givesWay: crowding(knex) };
+  const startWork = async () => void (background = await startBackground(shared));
   const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
     await Promise.all([background?.stop(), steps.stop()]);
@@ -184,9 +185,11 @@ function portsOf(
     catalog,
     listener,
     outbound: reach,
-    models: openModels(config, catalog, reach.fetch, answers, logger, (outcome) =>
-      metrics.countAnswer(outcome),
-    ),
+    models: openModels(config, catalog, reach.fetch, answers, {
+      logger,
+      count: (outcome) => metrics.countAnswer(outcome),
+      observe: (request) => metrics.observeModel(request),
+    }),
     voice: openVoice(config, { publicUrl, ownUrl }, answers),
     telephone: openTelephony(config, publicUrl, answers),
     publicUrl,

@@ -5,7 +5,8 @@ import { connect, servingOptions } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
-import type { Metrics } from "../http/metrics";
+import type { Metrics } from "../http/metrics/metrics";
+import { useOf } from "../platform/database/readings";
 import { startWhenReleased } from "../platform/jobs/held-jobs";
 import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
@@ -36,12 +37,9 @@ interface BackgroundOptions {
  * connections.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, jobsUrl, ports, logger, metrics, givesWay } = options;
+  const { config, jobsUrl, ports, logger, metrics } = options;
   const { listener, outbound } = ports;
-  const serving = { ...servingOptions(config), logger };
-  const knex = connect(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
-  const database = new Database(knex, ports);
-  const deliveries = new Database(connect(url, { ...serving, ...DELIVERY_POOL }), ports);
+  const { knex, database, deliveries } = openDatabases(options);
   const clock = await watchClock(database, logger);
   const start = async () => {
     const jobs = config.WORKER
@@ -50,7 +48,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
           listener,
           outbound,
           logger,
-          countGivenUp: (task) => metrics.countGivenUp(task),
+          reports: metrics,
           ...timesOf(config),
         })
       : undefined;
@@ -74,6 +72,16 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
       await Promise.all([deliveries.close(), database.close()]);
     },
   };
+}
+
+/** The pools of jobs and of deliveries. */
+function openDatabases({ config, url, ports, logger, metrics, givesWay }: BackgroundOptions) {
+  const serving = { ...servingOptions(config), logger };
+  const knex = connect(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
+  const deliveries = connect(url, { ...serving, ...DELIVERY_POOL });
+  metrics.watchPool("jobs", () => useOf(knex));
+  metrics.watchPool("deliveries", () => useOf(deliveries));
+  return { knex, database: new Database(knex, ports), deliveries: new Database(deliveries, ports) };
 }
 
 function keepSweeping(database: Database, storage: Ports["storage"], logger: Logger): NodeJS.Timeout {

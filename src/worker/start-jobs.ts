@@ -3,10 +3,12 @@ import type { Database } from "../platform/database/database";
 import type { Listener } from "../platform/database/listener";
 import { prepareDetection } from "../platform/language/detect-language";
 import type { Outbound } from "../platform/outbound/http";
+import type { WorkReports } from "../platform/ports/work-reports";
 import { startAddingGrowth } from "../account/organization/stored-size";
 import { AuditSealer } from "./audit-sealer/audit-sealer";
 import { Dispatcher } from "./dispatcher/dispatcher";
-import { periodicTasks } from "./tasks";
+import { DELIVERY_TASK } from "./dispatcher/queue-runs";
+import { periodicTasks, slowTasks, soleTasks, tasks } from "./tasks";
 import { startWorker, type Worker } from "./worker";
 
 export interface JobsOptions {
@@ -24,13 +26,16 @@ export interface JobsOptions {
   readonly takeoverMs: number;
   /** Longest time for the answer of a webhook's receiver. */
   readonly webhookTimeoutMs: number;
-  /** Counts jobs that were given up. */
-  readonly countGivenUp: (task: string) => void;
+  readonly reports: WorkReports;
 }
 
 /** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
 export async function startJobs(options: JobsOptions): Promise<Worker> {
   const { database, deliveries, logger } = options;
+  options.reports.nameTasks([
+    ...Object.keys({ ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks }),
+    DELIVERY_TASK,
+  ]);
   await prepareDetection();
   const worker = await startWorker({ ...options, periodic: periodicTasks });
   const dispatcher = new Dispatcher({ ...options, database: deliveries });

@@ -7,6 +7,7 @@ import { currentDate } from "../platform/clock";
 import type { Database } from "../platform/database/database";
 import { MAX_ATTEMPTS, type Scope } from "../platform/database/scope";
 import type { StartedJob, Ports } from "../platform/ports/ports";
+import type { WorkReports } from "../platform/ports/work-reports";
 import { ImmediateJobs, requeue } from "../platform/jobs/immediate/immediate-jobs";
 import { Calendar } from "../platform/jobs/calendar/calendar";
 import { freeJobs } from "../platform/jobs/free-jobs";
@@ -47,8 +48,7 @@ export interface WorkerOptions extends PeriodicSettings {
   /** Work of a dead worker is retried after at most this time. */
   readonly takeoverMs: number;
   readonly logger: Logger;
-  /** Counts jobs that were given up. */
-  readonly countGivenUp: (task: string) => void;
+  readonly reports: WorkReports;
 }
 
 export interface Worker {
@@ -57,19 +57,12 @@ export interface Worker {
 }
 
 /** Runs jobs and requeues those of dead workers. */
-export async function startWorker({
-  database,
-  url,
-  periodic,
-  idleMinutes,
-  takeoverMs,
-  logger,
-  countGivenUp,
-}: WorkerOptions): Promise<Worker> {
-  const pool = openJobPool(url, logger);
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { database, url, periodic, idleMinutes, takeoverMs, logger, reports } = options;
+  const pool = openJobPool(url, logger, reports);
   const runners = runnersOf(database, pool, periodicList(database, periodic, { idleMinutes }), logger);
   const immediate = new ImmediateJobs(pool, performer(database), logger);
-  const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
+  const givenUp = new GivenUp({ pool, logger, ...consequences(database, periodic, reports) });
   const calendar = new Calendar(pool, periodic, logger);
   const ids = () => [immediate.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
@@ -146,9 +139,14 @@ function read(database: Database, payload: unknown): { scope: Scope; ids: Payloa
 }
 
 /** Tasks whose jobs may be given up, and how to store the consequence. A periodic task simply runs at its next time. */
-function consequences(database: Database, periodic: Readonly<Record<string, PeriodicTask>>) {
+function consequences(
+  database: Database,
+  periodic: Readonly<Record<string, PeriodicTask>>,
+  { countGivenUp: count }: WorkReports,
+) {
   const all: Readonly<Record<string, Task>> = { ...tasks, ...soleTasks, ...slowTasks };
   return {
+    count,
     tasks: [...Object.keys(all), ...Object.keys(periodic)],
     conclude: async (task: string, payload: unknown) => {
       const { scope, ids } = read(database, payload ?? {});

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type EmbeddedDatabase, startEmbedded } from "../../src/platform/database/embedded";
 import type { Answer } from "../support/api";
+import { samplesOf, valueOf } from "../support/metrics";
 import { type Proxy, proxyTo } from "../support/proxy";
 import {
   afterTest,
@@ -114,6 +115,9 @@ describe("a server and its database", () => {
           files: "unknown",
           fileHandles: "ok",
         });
+        const metrics = samplesOf((await api.request("GET", "/metrics")).text);
+        expect(valueOf(metrics, "parley_database_up")).toBe(0);
+        expect(valueOf(metrics, "parley_events_unsequenced")).toBeUndefined();
 
         await database.comeBack();
         await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);

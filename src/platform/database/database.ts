@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
 import { currentHold, type Hold } from "./holds";
+import { busiestOrganizations, readings, type Readings } from "./readings";
 import { Scope } from "./scope";
 import { isRecorded } from "./migrations/online-step";
 import { servesWithout } from "./server-marks";
@@ -160,6 +161,12 @@ export class Database {
   hold(): Promise<Hold | undefined> {
     return currentHold(this.knex);
   }
+
+  /** What metrics show of the database: jobs, deliveries, events and live conversations of all organizations. */
+  readonly readings = (): Promise<Readings> => readings(this.knex);
+
+  /** The organizations with the most events lately, with the number per second. */
+  readonly busiestOrganizations = (most: number) => busiestOrganizations(this.knex, most);
 
   /** Whether the database answers and accepts writes, which standbys and databases on a full disk do not. */
   async health(): Promise<"ok" | "read-only"> {

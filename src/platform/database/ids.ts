@@ -19,3 +19,6 @@ export function newId(): string {
   } else seq++;
   return v7({ msecs, seq });
 }
+
+/** Time at which an id was created, in milliseconds since 1970. */
+export const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -11,9 +11,12 @@ import {
   type Queue,
 } from "../../events/webhooks/queues";
 import { send, type Attempt } from "../../events/webhooks/send";
+import { currentTime } from "../../platform/clock";
+import { timeOf } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
-import type { Outbound } from "../../platform/outbound/http";
+import type { Outbound, Outcome } from "../../platform/outbound/http";
+import type { AttemptOutcome, WorkReports } from "../../platform/ports/work-reports";
 import type { Lane, Lanes } from "./lanes";
 import { Recorder } from "./recorder";
 
@@ -26,8 +29,8 @@ export interface RunOptions {
   readonly takeoverMs: number;
   /** Longest time for a receiver's answer. */
   readonly webhookTimeoutMs: number;
-  /** Counts deliveries that were given up because servers died while sending them. */
-  readonly countGivenUp: (task: string) => void;
+  /** `countGivenUp` counts deliveries that were given up because servers died while sending them. */
+  readonly reports: Pick<WorkReports, "countGivenUp" | "countAttempt">;
   /** Called when a queue has ended, which leaves room for others. */
   readonly ended: () => void;
   readonly isStopping: () => boolean;
@@ -41,6 +44,8 @@ interface Run extends ChatReader {
   delivery: BegunDelivery | undefined;
 }
 
+/** Name of deliveries among the tasks whose jobs are given up. */
+export const DELIVERY_TASK = "webhook.deliver";
 /** Deliveries of a queue that are sent before other queues have their turn. */
 const BATCH_SIZE = 16;
 /** Pause before a queue is given back again that somebody was adding to. */
@@ -140,10 +145,12 @@ export class QueueRuns {
   }
 
   private async send(scope: Scope, delivery: BegunDelivery, body: string, lane: Lane): Promise<Attempt> {
-    const { outbound, webhookTimeoutMs, lanes } = this.options;
+    const { outbound, webhookTimeoutMs, lanes, reports } = this.options;
+    const age = (currentTime() - timeOf(delivery.id)) / 1_000;
     const startedAt = performance.now();
     const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
     const { outcome } = attempt;
+    reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
     lanes.note(lane, {
       timedOut: outcome.kind === "failed" && outcome.timedOut,
       lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
@@ -171,9 +178,9 @@ export class QueueRuns {
   /** Gives up a delivery whose every attempt ended with the death of the server. */
   private async giveUp(scope: Scope, { id, attempt, recordedAttempts }: BegunDelivery): Promise<void> {
     if (!(await scope.of(Deliveries).abandon({ id, attempt }))) return;
-    const { logger, countGivenUp } = this.options;
+    const { logger, reports } = this.options;
     logger.error({ deliveryId: id, deaths: attempt - recordedAttempts - 1 }, "a delivery was given up");
-    countGivenUp("webhook.deliver");
+    reports.countGivenUp(DELIVERY_TASK);
   }
 }
 
@@ -181,6 +188,11 @@ async function recordOutcome(scope: Scope, { destinationId }: Queue, attempt: At
   const { outcome, result, target } = attempt;
   const succeeded = result.status === "DELIVERED";
   await scope.of(WebhookDestinations).recordOutcome(destinationId, outcome, succeeded, target.failingSince);
+}
+
+function nameOf(outcome: Outcome): AttemptOutcome {
+  if (outcome.kind === "failed") return outcome.timedOut ? "timeout" : "unreachable";
+  return outcome.status >= 200 && outcome.status < 300 ? "delivered" : "refused";
 }
 
 const isHopeless = ({ attempt, recordedAttempts }: BegunDelivery): boolean =>

@@ -4,6 +4,7 @@ import type { Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
 import type { PoolClient } from "pg";
+import type { PoolUse } from "../../ports/work-reports";
 
 /** A statement that Knex is about to run. */
 export interface Query {
@@ -54,6 +55,13 @@ export class Client extends PostgresClient {
   /** Whether a query waits for a connection because all are in use. */
   get isCrowded(): boolean {
     return this.pool.numPendingAcquires() > 0;
+  }
+
+  /** Connections in use, idle ones, and queries that wait for one. */
+  get use(): PoolUse {
+    const { pool, config } = this;
+    const { max: most } = (config as { pool: { max: number } }).pool; // as connect sets it
+    return { used: pool.numUsed(), idle: pool.numFree(), waiting: pool.numPendingAcquires(), most };
   }
 
   override async acquireConnection(): Promise<PoolClient> {

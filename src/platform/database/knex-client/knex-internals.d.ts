@@ -5,7 +5,7 @@ declare module "knex/lib/dialects/postgres/index.js" {
     config: object;
     /** Set on the client of a transaction. */
     readonly transacting?: boolean;
-    readonly pool: { numPendingAcquires(): number };
+    readonly pool: Readonly<Record<"numUsed" | "numFree" | "numPendingAcquires", () => number>>;
     queryCompiler(builder: unknown, bindings: unknown): unknown;
     query(connection: unknown, query: unknown): Promise<unknown>;
     acquireConnection(): Promise<PoolClient>;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Logger } from "pino";
+import type { PoolUse, WorkReports } from "../../ports/work-reports";
 
 type Release = (release?: unknown) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
@@ -60,8 +61,20 @@ class JobPool extends Pool {
   }
 }
 
+/** Use of the connections, and the requests that wait for one. */
+const useOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolUse => ({
+  used: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
+  most: MAX_CONNECTIONS,
+});
+
 /** Opens the connections that find and record jobs; errors of a connection are logged. */
-export function openJobPool(connectionString: string, logger: Logger): Pool {
+export function openJobPool(
+  connectionString: string,
+  logger: Logger,
+  reports?: Pick<WorkReports, "watchPool">,
+): Pool {
   // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
   const options = "-c synchronous_commit=off";
   const pool = new JobPool({
@@ -71,6 +84,7 @@ export function openJobPool(connectionString: string, logger: Logger): Pool {
     application_name: "parley worker",
     options,
   });
+  reports?.watchPool("worker", () => useOf(pool));
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }

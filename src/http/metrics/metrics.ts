@@ -1,11 +1,20 @@
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import type { Database } from "../../platform/database/database";
+import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
+import type { EndedRequest } from "../../platform/providers/observed-model";
+import { DatabaseGauges } from "./database-gauges";
+import { addEventLoopGauge } from "./event-loop-gauge";
+import { PoolGauges } from "./pool-gauges";
 
-/** Interval at which the delay of the event loop is measured: each time wakes an idle process. */
-const LAG_INTERVAL_MS = 200;
+/** For measures of prom-client that are not used; see `addEventLoopGauge`. */
+const NEVER_MS = 2 ** 31 - 1;
+const UNUSED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"].map(
+  (part) => `nodejs_eventloop_lag_${part}_seconds`,
+);
 
-/** Prometheus metrics: process metrics and request durations. */
-export class Metrics {
+/** Prometheus metrics: of the process, its requests and its work; at a scrape also of the database. */
+export class Metrics implements WorkReports {
   private readonly registry = new Registry();
   private readonly durations = new Histogram({
     name: "parley_http_request_duration_seconds",
@@ -51,6 +60,39 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly modelDurations = new Histogram({
+    name: "parley_model_request_duration_seconds",
+    help: "Time of requests to models until the end of the answer, in seconds, by provider (custom: an address that an organization set; local: the built-in model) and outcome: ok, canceled, internal, or a kind of failure as in parley_model_answers_total. Counts retries.",
+    labelNames: ["provider", "outcome"],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120],
+    registers: [this.registry],
+  });
+
+  private readonly firstParts = new Histogram({
+    name: "parley_model_first_part_seconds",
+    help: "Time of requests to models until the first part of the answer, in seconds, by provider.",
+    labelNames: ["provider"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30],
+    registers: [this.registry],
+  });
+
+  private readonly attempts = new Counter({
+    name: "parley_delivery_attempts_total",
+    help: "Attempts to deliver webhooks by outcome: delivered, refused (a status other than 2xx), timeout, or unreachable.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+
+  private readonly firstAttempts = new Histogram({
+    name: "parley_delivery_first_attempt_delay_seconds",
+    help: "Time from the recording of an event to the end of the first attempt to deliver it, in seconds.",
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800],
+    registers: [this.registry],
+  });
+
+  private readonly pools = new PoolGauges(this.registry);
+  private databaseGauges: DatabaseGauges | undefined;
+
   private readonly sockets = new Counter({
     name: "parley_websockets_given_up_total",
     help: "WebSockets that were closed or refused: slow (the client read too slowly) or limited (rate limit).",
@@ -59,7 +101,10 @@ export class Metrics {
   });
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LAG_INTERVAL_MS });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
+    for (const name of UNUSED) this.registry.removeSingleMetric(name);
+    addEventLoopGauge(this.registry);
+    for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
   }
 
   /** Measures the duration of a request. REST responses name the operation in a header. */
@@ -94,9 +139,12 @@ export class Metrics {
     this.smsStatus.inc({ outcome });
   }
 
-  countGivenUp(task: string): void {
-    this.givenUp.inc({ task });
-  }
+  /** An alert on an increase would miss a count that begins at 1. */
+  readonly nameTasks: WorkReports["nameTasks"] = (tasks) => {
+    for (const task of tasks) this.givenUp.inc({ task }, 0);
+  };
+
+  readonly countGivenUp: WorkReports["countGivenUp"] = (task) => this.givenUp.inc({ task });
 
   countAnswer({
     modelName,
@@ -105,11 +153,30 @@ export class Metrics {
     this.answers.inc({ ...labels, model_name: modelName });
   }
 
+  observeModel({ provider, outcome, seconds, firstPartSeconds }: EndedRequest): void {
+    this.modelDurations.observe({ provider, outcome }, seconds);
+    if (firstPartSeconds !== undefined) this.firstParts.observe({ provider }, firstPartSeconds);
+  }
+
+  readonly countAttempt: WorkReports["countAttempt"] = (outcome, firstDelaySeconds) => {
+    this.attempts.inc({ outcome });
+    if (firstDelaySeconds !== undefined) this.firstAttempts.observe(firstDelaySeconds);
+  };
+
+  readonly watchPool: WorkReports["watchPool"] = (name, use) => this.pools.watch(name, use);
+
+  /** Adds gauges of what the database contains. @param use use of the connections of requests */
+  watchDatabase(database: Pick<Database, "readings" | "busiestOrganizations">, use: () => PoolUse): void {
+    this.watchPool("requests", use);
+    this.databaseGauges = new DatabaseGauges(this.registry, database);
+  }
+
   countSocket(reason: "slow" | "limited"): void {
     this.sockets.inc({ reason });
   }
 
   readonly page: RequestHandler = async (_req, res) => {
+    await this.databaseGauges?.refresh();
     res.type(this.registry.contentType).send(await this.registry.metrics());
   };
 }

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { readFileSync } from "node:fs";
+import { Registry } from "prom-client";
+import { parse } from "yaml";
+import { DatabaseGauges } from "../../src/http/metrics/database-gauges";
+import { useApp } from "../support/app";
+import { FAST } from "../support/calls";
+import { samplesOf, valueOf, type Sample } from "../support/metrics";
+import { Receiver } from "../support/receiver";
+import { talk } from "../support/talk";
+import { until } from "../support/until";
+
+const running = useApp({ ...FAST, OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+describe("after a conversation, a delivery that fails and a job that waits, /metrics shows", () => {
+  let samples: Sample[];
+  const value = (name: string, labels?: Readonly<Record<string, string>>) => valueOf(samples, name, labels);
+  let organizationId: string;
+  const receiver = new Receiver((res) => void res.writeHead(500).end());
+  afterAll(() => receiver.stop());
+
+  beforeAll(async () => {
+    await receiver.start();
+    await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "secret" }, 201);
+    const replies = [{ text: ["Good day."] }, { status: 401 }];
+    const { model, say, answered } = await talk(running, replies, { configuration: { model: "GPT_4_O" } });
+    await say("Hello.");
+    await say("Are you there?");
+    await answered();
+    await model.stop();
+    await receiver.until(1);
+    const failed = "select from deliveries where attempts <> '[]'";
+    await until(async () => (await running.database.query(failed)).length > 0);
+    const job = "select graphile_worker.add_job('test.unknown', run_at => now() - interval '1 minute')";
+    await running.database.query(job);
+    await running.api.request("POST", "/rest/v1/webhooks/vapi/server-messages", {
+      message: { type: "hang" },
+    });
+    organizationId = (await running.api.gql("{ organization { id } }")).organization.id as string;
+    samples = samplesOf((await running.api.request("GET", "/metrics")).text);
+  });
+
+  test("requests to models by provider and outcome, with their latency", () => {
+    const name = "parley_model_request_duration_seconds_count";
+    expect(value(name, { provider: "custom", outcome: "ok" })).toBeGreaterThanOrEqual(1);
+    expect(value(name, { provider: "custom", outcome: "key_refused" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_model_first_part_seconds_count", { provider: "custom" })).toBeGreaterThanOrEqual(1);
+  });
+
+  test("attempts of deliveries by outcome, and the delay of the first one", () => {
+    expect(value("parley_delivery_attempts_total", { outcome: "refused" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_delivery_attempts_total", { outcome: "delivered" })).toBeUndefined();
+    expect(value("parley_delivery_first_attempt_delay_seconds_count")).toBeGreaterThanOrEqual(1);
+    expect(value("parley_delivery_first_attempt_delay_seconds_bucket", { le: "60" })).toBeGreaterThanOrEqual(
+      1,
+    );
+  });
+
+  test("the waiting job with its age", () => {
+    expect(value("parley_jobs_waiting", { task: "test.unknown" })).toBe(1);
+    expect(value("parley_jobs_oldest_waiting_seconds", { task: "test.unknown" })).toBeGreaterThanOrEqual(60);
+  });
+
+  test("deliveries that are due and events without a position", () => {
+    for (const name of ["delivery_queues_due", "delivery_destinations_due", "delivery_oldest_due_seconds"])
+      expect(value(`parley_${name}`)).toBeGreaterThanOrEqual(0);
+    expect(value("parley_events_unsequenced")).toBeGreaterThanOrEqual(0);
+    expect(value("parley_events_oldest_unsequenced_seconds")).toBeGreaterThanOrEqual(0);
+  });
+
+  test("live conversations by channel, and the events of the busiest organizations", () => {
+    expect(value("parley_live_conversations", { channel: "TEXT" })).toBe(1);
+    expect(value("parley_organization_events_per_second", { organization: organizationId })).toBeGreaterThan(
+      0,
+    );
+  });
+
+  test("the use of every connection pool", () => {
+    for (const pool of ["requests", "jobs", "deliveries", "worker"]) {
+      const used = value("parley_database_connections", { pool, state: "used" })!;
+      expect(used + value("parley_database_connections", { pool, state: "idle" })!).toBeGreaterThanOrEqual(1);
+      expect(used).toBeLessThanOrEqual(value("parley_database_connections_max", { pool })!);
+      expect(value("parley_database_connections_waiting", { pool })).toBe(0);
+    }
+    expect(value("parley_database_up")).toBe(1);
+  });
+
+  test("counts of failed jobs that begin at 0, because an alert would miss one that begins at 1", () => {
+    expect(value("parley_jobs_given_up_total", { task: "chat.turn" })).toBe(0);
+    expect(value("parley_jobs_given_up_total", { task: "webhook.deliver" })).toBe(0);
+  });
+
+  test.each(queries())("every metric and label of %s", (_where, query) => {
+    const used = metricsIn(query);
+    expect(used.length).toBeGreaterThan(0);
+    for (const { name, labels } of used)
+      expect({ name, lacks: lacking(name, labels) }).toEqual({ name, lacks: [] });
+    const anyOf = (label: string) => used.some(({ name }) => lacking(name, [label]).length === 0);
+    expect(groupedBy(query).filter((label) => !anyOf(label))).toEqual([]);
+  });
+
+  /** The labels that no sample of a metric has; Prometheus itself adds some. */
+  const lacking = (name: string, labels: readonly string[]): string[] => {
+    if (name === "up") return [];
+    const known = samples.filter((sample) => sample.name === name);
+    if (known.length === 0) return ["the metric"];
+    const added = ["instance", "job"];
+    return labels.filter((label) => !added.includes(label) && !known.some((one) => label in one.labels));
+  };
+
+  test("the delay of the event loop, without the interval at which it is measured", () => {
+    // A loop that was never blocked for a whole interval, as its median shows
+    expect(value("parley_event_loop_delay_seconds", { quantile: "0.5" })).toBeLessThan(0.2);
+    expect(value("nodejs_eventloop_lag_p99_seconds")).toBeUndefined();
+  });
+});
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly expr: string;
+      readonly annotations: object;
+    }[];
+  }[];
+}
+
+/** The queries of the dashboard and of the alert rules with their texts, in which labels stand too. */
+function queries(): [where: string, query: string][] {
+  const dashboard = JSON.parse(readFileSync("deploy/grafana/parley.json", "utf8")) as { panels: Panel[] };
+  const alerts = parse(readFileSync("deploy/prometheus/alerts.yml", "utf8")) as Rules;
+  return [
+    ...dashboard.panels.flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr, legendFormat }): [string, string] => [
+        `the panel ${title}`,
+        `${expr} ${legendFormat}`,
+      ]),
+    ),
+    ...alerts.groups.flatMap(({ rules }) =>
+      rules.map(({ alert, expr, annotations }): [string, string] => [
+        `the alert ${alert}`,
+        `${expr} ${JSON.stringify(annotations)}`,
+      ]),
+    ),
+  ];
+}
+
+/** The metrics that a query names, with the labels that it selects. */
+const metricsIn = (query: string) =>
+  [...query.matchAll(/\b((?:parley|process|nodejs)_\w+|up)(?:\{([^}]*)\})?/g)].map(
+    ([, name, selector = ""]) => ({
+      name: name!,
+      labels: [...selector.matchAll(/(\w+)(?:=|!)/g)].map(([, label]) => label!),
+    }),
+  );
+
+/** The labels that a query groups by, or that its text shows. */
+const groupedBy = (query: string): string[] => [
+  ...[...query.matchAll(/(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(", ")),
+  ...[...query.matchAll(/\{\{ ?(?:\$labels\.)?(\w+) ?\}\}/g)].map(([, label]) => label!),
+];
+
+describe("readings of the database", () => {
+  test("are shared by the scrapes of 10 seconds", async () => {
+    const registry = new Registry();
+    let readings = 0;
+    const gauges = new DatabaseGauges(registry, {
+      readings: () => (readings++, running.app.database.readings()),
+      busiestOrganizations: running.app.database.busiestOrganizations,
+    });
+    await Promise.all([gauges.refresh(), gauges.refresh()]);
+    for (let scrape = 0; scrape < 10; scrape++) await gauges.refresh();
+    expect(readings).toBe(1);
+    expect(valueOf(samplesOf(await registry.metrics()), "parley_database_up")).toBe(1);
+  });
+
+  test("leave no old values when the database is away", async () => {
+    const registry = new Registry();
+    const away = () => Promise.reject(new Error("away"));
+    const gauges = new DatabaseGauges(registry, { readings: away, busiestOrganizations: away });
+    await gauges.refresh();
+    expect(samplesOf(await registry.metrics())).toEqual([
+      { name: "parley_database_up", labels: {}, value: 0 },
+    ]);
+  });
+});
