@@ -1,6 +1,3 @@
-import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
@@ -13,32 +10,41 @@ import { up as makeHolds } from "../platform/database/migrations/019-holds";
 import type { Shape } from "../platform/database/snapshot";
 import { prepareVectors } from "../platform/database/vectors";
 import { installJobs } from "../platform/jobs/install";
+import type { BackupPlace } from "../platform/ports/backup-place";
 import type { Storage } from "../platform/ports/storage";
+import type { BackupKey } from "./backup-key";
 import { clear, emptyDatabase } from "./empty";
-import { KEYS_FILE } from "./write-backup";
-import { readManifest, verifyPart, type Manifest, type StoredFile } from "./manifest";
+import { openParts, readManifest, type Manifest, type StoredFile } from "./manifest";
+import type { Part, StoredParts } from "./parts";
+import { FILES_AT_ONCE, KEYS_FILE } from "./write-backup";
 
 /** A backup with its verified manifest. */
 export interface Backup {
-  readonly folder: string;
+  readonly parts: StoredParts;
   readonly manifest: Manifest;
 }
 
-/** Reads a backup's manifest. @throws Error if the backup comes from a newer version */
-export async function openBackup(folder: string): Promise<Backup> {
-  const manifest = await readManifest(folder);
+/**
+ * Reads a backup's manifest.
+ * @param key decrypts the backup; not used if it is not encrypted
+ * @throws Error if the backup is incomplete, needs another key or comes from a newer version
+ */
+export async function openBackup(place: BackupPlace, key: BackupKey | undefined): Promise<Backup> {
+  const parts = await openParts(place, key);
+  const manifest = await readManifest(parts);
   const unknown = unknownMigrations(manifest.migrations);
   if (unknown.length > 0)
     throw new Error(
-      `The backup in ${folder} was written by a newer version of Parley (${manifest.version}) with the migrations ${unknown.join(", ")}. Restore it with that version or a later one.`,
+      `The backup in ${place.name} was written by a newer version of Parley (${manifest.version}) with the migrations ${unknown.join(", ")}. Restore it with that version or a later one.`,
     );
-  return { folder, manifest };
+  return { parts, manifest };
 }
 
 /** @throws Error if any part is missing or was changed */
-export async function verifyBackup({ folder, manifest }: Backup): Promise<void> {
-  for (const part of [...manifest.tables, manifest.jobs, manifest.files]) await verifyPart(folder, part);
-  for await (const file of storedFiles({ folder, manifest })) await verifyPart(folder, file);
+export async function verifyBackup(backup: Backup): Promise<void> {
+  const { parts, manifest } = backup;
+  for (const part of [...manifest.tables, manifest.jobs, manifest.files]) await parts.verify(part);
+  for await (const files of storedFiles(backup)) await Promise.all(files.map((file) => parts.verify(file)));
 }
 
 /**
@@ -53,14 +59,13 @@ export async function restoreBackup(
   storage: Storage,
   finish: () => Promise<unknown>,
 ): Promise<string[]> {
-  const { folder, manifest } = backup;
-  const unpacked = (path: string): Readable =>
-    pipeline(createReadStream(join(folder, path)), createGunzip(), () => undefined); // `load` gets the error from the stream
-  const paths = new Map(manifest.tables.map(({ name, path }) => [name, path]));
+  const { parts, manifest } = backup;
+  const unpacked = (part: Part): Readable => pipeline(parts.read(part), createGunzip(), () => undefined); // `load` gets the error from the stream
+  const tables = new Map(manifest.tables.map((table) => [table.name, table]));
   const source = {
     shape: manifest,
-    read: ({ name }: { name: string }) => unpacked(paths.get(name)!),
-    readJobs: () => unpacked(manifest.jobs.path),
+    read: ({ name }: { name: string }) => unpacked(tables.get(name)!),
+    readJobs: () => unpacked(manifest.jobs),
   };
   const put: string[] = [];
   const undo = async () => {
@@ -68,9 +73,9 @@ export async function restoreBackup(
   };
   const note = `a backup of ${manifest.at}`;
   return fill(url, source, { note, undo }, async () => {
-    for await (const { key, path } of storedFiles(backup)) {
-      put.push(key);
-      await storage.put(key, createReadStream(join(folder, path)));
+    for await (const files of storedFiles(backup)) {
+      put.push(...files.map(({ key }) => key));
+      await Promise.all(files.map((file) => storage.put(file.key, parts.read(file))));
     }
     await finish();
   });
@@ -123,20 +128,25 @@ export async function fill(
   return skipped;
 }
 
-async function* storedFiles({ folder, manifest }: Backup): AsyncGenerator<StoredFile> {
-  const lines = createInterface({ input: createReadStream(join(folder, manifest.files.path)) });
-  for await (const line of lines) yield JSON.parse(line) as StoredFile; // verified by its digest
+/** The list of files, several at a time. */
+async function* storedFiles({ parts, manifest }: Backup): AsyncGenerator<StoredFile[]> {
+  const lines = createInterface({ input: parts.read(manifest.files) });
+  let files: StoredFile[] = [];
+  for await (const line of lines) {
+    files.push(JSON.parse(line) as StoredFile); // verified by its digest
+    if (files.length < FILES_AT_ONCE) continue;
+    yield files;
+    files = [];
+  }
+  yield files;
 }
 
-const keysFile = (folder: string): string => join(folder, KEYS_FILE);
-
-/** Path of the encryption keys that a backup includes; undefined if it includes none. */
-export const includedKeysFile = async (folder: string): Promise<string | undefined> =>
-  (await includedKeys(folder)) && keysFile(folder);
+/** Name of the encryption keys that a backup includes; undefined if it includes none. */
+export const includedKeysFile = async ({ parts }: Backup): Promise<string | undefined> =>
+  (await parts.has(KEYS_FILE)) ? `${parts.place.name}/${parts.storedPath(KEYS_FILE)}` : undefined;
 
 /** The encryption keys that a backup includes; undefined if it includes none. */
-export const includedKeys = (folder: string): Promise<string[] | undefined> =>
-  readFile(keysFile(folder), "utf8").then(
-    (text) => text.split(",").map((key) => key.trim()),
-    () => undefined,
-  );
+export async function includedKeys({ parts }: Backup): Promise<string[] | undefined> {
+  if (!(await parts.has(KEYS_FILE))) return undefined;
+  return (await parts.text(KEYS_FILE)).split(",").map((key) => key.trim());
+}

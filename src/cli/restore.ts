@@ -1,8 +1,8 @@
-import { resolve } from "node:path";
 import { Crypto } from "../platform/crypto";
+import { findBackupKey } from "../backup/backup-key";
 import { refuseFilled, refuseStored } from "../backup/empty";
 import { checkKeys, missingKeys } from "../backup/key-check";
-import { ERASURES } from "../backup/facts";
+import type { Manifest } from "../backup/manifest";
 import {
   includedKeys,
   includedKeysFile,
@@ -13,15 +13,14 @@ import {
 } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
-import { Database } from "../platform/database/database";
 import { hasEmbedded } from "../platform/database/embedded";
 import { keepEncryptionKeys, keptEncryptionKeys, keysFile, restoreDatabase } from "../platform/database/open";
-import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/erase-again";
-import { offlinePorts } from "../platform/providers/offline";
+import { openBackupPlace } from "../platform/providers/open-backup-place";
 import { openStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
+import { eraseSince } from "./erase-since";
 import { counted } from "../platform/errors";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
@@ -31,14 +30,16 @@ const { usage: USAGE } = COMMANDS["cli/restore"];
 operator(async (settings) => {
   const { positionals, values } = parseArguments(USAGE, {
     allowPositionals: true,
-    options: { erasures: { type: "string" } },
+    options: { erasures: { type: "string" }, "key-file": { type: "string" } },
   });
-  const [folder] = positionals;
-  if (folder === undefined || positionals.length > 1)
-    throw new Error(`Name the folder of the backup: ${USAGE}`);
-  const backup = await openBackup(resolve(folder));
-  const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
-  const config = await withKeys(settings, backup.folder);
+  const [place] = positionals;
+  if (place === undefined || positionals.length > 1)
+    throw new Error(`Name the place of the backup: ${USAGE}`);
+  const key = await findBackupKey(values["key-file"], settings.BACKUP_KEY);
+  const open = (name: string) => openBackup(openBackupPlace(name, settings), key);
+  const backup = await open(place);
+  const newer = values.erasures === undefined ? undefined : await open(values.erasures);
+  const config = await withKeys(settings, backup);
   await refuseOtherKeys(backup, config);
   await refuseOtherFile(backup, config);
   const storage = openStorage(config);
@@ -54,12 +55,8 @@ operator(async (settings) => {
       await recordInAudit(url, config, "restore");
     });
     if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
-    const { tables, files, at } = backup.manifest;
-    console.log(
-      `Restored the backup of ${at}: ${counted(tables.length - skipped.length, "table")}, ${counted(files.count, "file")}.`,
-    );
+    reportRestored(backup.manifest, skipped);
     if (newer) await eraseSince(newer, config, url);
-    for (const table of skipped) console.log(`Skipped table ${table}: this database cannot store it.`);
     if (settings.ENCRYPTION_KEYS === undefined && !config.embedded) await printKeys(backup);
     console.log(
       "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which discards them.",
@@ -69,8 +66,15 @@ operator(async (settings) => {
   }
 }, false);
 
-async function refuseOtherKeys({ folder, manifest }: Backup, config: Config): Promise<void> {
-  checkKeys(manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(folder));
+function reportRestored({ tables, files, at }: Manifest, skipped: readonly string[]): void {
+  console.log(
+    `Restored the backup of ${at}: ${counted(tables.length - skipped.length, "table")}, ${counted(files.count, "file")}.`,
+  );
+  for (const table of skipped) console.log(`Skipped table ${table}: this database cannot store it.`);
+}
+
+async function refuseOtherKeys(backup: Backup, config: Config): Promise<void> {
+  checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(backup));
 }
 
 /**
@@ -86,9 +90,9 @@ async function refuseOtherFile({ manifest }: Backup, { embedded, DATA_DIR: dataD
   );
 }
 
-async function printKeys({ folder }: Backup): Promise<void> {
+async function printKeys(backup: Backup): Promise<void> {
   console.log(
-    `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(folder)}.`,
+    `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(backup)}.`,
   );
 }
 
@@ -107,20 +111,10 @@ async function databaseProblem(config: Config): Promise<string | undefined> {
   }
 }
 
-/** Repeats the erasures that are recorded in a newer backup. */
-async function eraseSince({ manifest }: Backup, config: Config, url: string): Promise<void> {
-  const db = connect(url, { pool: 2 });
-  const erasures = (manifest.facts[ERASURES] ?? []) as BackedUpErasure[]; // as the fact's query selects them
-  const found = await eraseAgain(new Database(db, offlinePorts(config)), digestsIn(erasures)).finally(() =>
-    db.destroy(),
-  );
-  console.log(`Erasures to repeat from the backup of ${manifest.at}: ${found}. They run after the release.`);
-}
-
 /** The keys in the settings, else those in the backup, else those stored beside the embedded database. */
-async function withKeys(config: Config, folder: string): Promise<Config> {
+async function withKeys(config: Config, backup: Backup): Promise<Config> {
   const stored = config.embedded ? await keptEncryptionKeys(config.DATA_DIR) : undefined;
-  const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(folder)) ?? stored;
+  const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(backup)) ?? stored;
   if (keys === undefined)
     throw new Error(
       "The backup does not include encryption keys. Set ENCRYPTION_KEYS to the keys of the original installation (with the embedded database: the content of its file encryption-keys).",

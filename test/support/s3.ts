@@ -2,8 +2,15 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server with the part of the S3 protocol that storing files needs. Requests must be signed with `accessKey`. */
+/**
+ * A server with the part of the S3 protocol that files and backups need. Requests must be signed with `accessKey`. The
+ * bucket "nowhere" does not exist; all others are one. Deleted objects leave a delete marker, as in a bucket with
+ * versions.
+ */
 export async function startS3(accessKey: string) {
+  /** Refuses a request with this status, or breaks the connection off, or answers. */
+  let refuse: (method: string, key: string) => number | "break off" | undefined = () => undefined;
+  const deleted = new Map<string, Buffer>();
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
   const server = createServer((req, res) => {
@@ -11,7 +18,15 @@ export async function startS3(accessKey: string) {
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
       const signed = `AWS4-HMAC-SHA256 Credential=${accessKey}/`;
-      if (!req.headers.authorization?.startsWith(signed)) return void res.writeHead(403).end();
+      if (!req.headers.authorization?.startsWith(signed)) return refused(res, 403, "InvalidAccessKeyId");
+      const [bucket, ...path] = decodeURIComponent(new URL(req.url!, "http://s3").pathname)
+        .split("/")
+        .slice(1);
+      if (bucket === "nowhere") return refused(res, 404, "NoSuchBucket");
+      const refusal = refuse(req.method!, path.join("/"));
+      if (refusal === "break off") return void req.socket.destroy();
+      if (refusal !== undefined)
+        return refused(res, refusal, refusal === 403 ? "AccessDenied" : "InternalError");
       handle(req, res, plain(req, Buffer.concat(chunks)));
     });
   });
@@ -37,22 +52,32 @@ export async function startS3(accessKey: string) {
     }
     if (req.method === "DELETE") {
       if (upload) uploads.delete(upload);
-      else objects.delete(key);
+      else if (url.searchParams.has("versionId")) moveObject(key, deleted, objects);
+      else moveObject(key, objects, deleted);
       return void res.writeHead(204).end();
     }
     if (req.method === "PUT") {
       objects.set(key, body);
       return void res.writeHead(200, etag).end();
     }
-    if (key === "") return list(res, url.searchParams.get("continuation-token"));
+    if (url.searchParams.has("versions")) return listDeleted(res);
+    if (key === "") return list(res, url.searchParams);
     const found = objects.get(key);
-    if (found) return void res.writeHead(200, { "content-length": found.length }).end(found);
-    res.writeHead(404, { "content-type": "application/xml" }).end("<Error><Code>NoSuchKey</Code></Error>");
+    if (!found) return refused(res, 404, "NoSuchKey");
+    const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? "")?.[1] ?? 0);
+    const content = found.subarray(start);
+    res.writeHead(start > 0 ? 206 : 200, { "content-length": content.length });
+    const refusal = refuse("READ", key);
+    if (refusal !== "break off") return void res.end(content);
+    res.write(content.subarray(0, content.length / 2), () => res.destroy());
   }
 
   /** One object per page, so that a reader needs several pages. */
-  function list(res: ServerResponse, after: string | null): void {
-    const keys = [...objects.keys()].sort().filter((key) => after === null || key > after);
+  function list(res: ServerResponse, query: URLSearchParams): void {
+    const [after, prefix] = [query.get("continuation-token"), query.get("prefix") ?? ""];
+    const keys = [...objects.keys()]
+      .sort()
+      .filter((key) => key.startsWith(prefix) && (after === null || key > after));
     const [key] = keys;
     const contents =
       key === undefined
@@ -65,10 +90,20 @@ export async function startS3(accessKey: string) {
     xml(res, "ListBucketResult", contents + more);
   }
 
+  /** Delete markers, which are the latest versions of their objects. */
+  function listDeleted(res: ServerResponse): void {
+    const markers = [...deleted.keys()].map(
+      (key) =>
+        `<DeleteMarker><Key>${key}</Key><VersionId>marker</VersionId><IsLatest>true</IsLatest></DeleteMarker>`,
+    );
+    xml(res, "ListVersionsResult", markers.join(""));
+  }
+
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     objects,
     uploads,
+    refuse: (by: typeof refuse) => (refuse = by),
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: async () => {
       server.closeAllConnections();
@@ -76,6 +111,17 @@ export async function startS3(accessKey: string) {
     },
   };
 }
+
+function moveObject(key: string, from: Map<string, Buffer>, to: Map<string, Buffer>): void {
+  const content = from.get(key);
+  if (content) to.set(key, content);
+  from.delete(key);
+}
+
+const refused = (res: ServerResponse, status: number, code: string): void =>
+  void res
+    .writeHead(status, { "content-type": "application/xml" })
+    .end(`<Error><Code>${code}</Code><Message>refused</Message></Error>`);
 
 const xml = (res: ServerResponse, name: string, content: string): void =>
   void res

@@ -9,7 +9,7 @@ const PARTIAL = ".partial";
 /** Stores files in a folder. Each is written to a temporary file, synced and renamed, so it exists completely or not at all. */
 export function localStorage(folder: string): Storage {
   const path = (key: string) =>
-    join(folder, ...key.split("/").map((part) => part.replace(/[^A-Za-z0-9.-]/g, "").replace(/^\.+/, "")));
+    join(folder, ...key.split("/").map((part) => part.replace(/[^\w.-]/g, "").replace(/^\.+/, "")));
   return {
     async put(key, content) {
       await mkdir(dirname(path(key)), { recursive: true, mode: 0o700 });

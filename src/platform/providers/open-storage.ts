@@ -7,5 +7,5 @@ import type { Storage } from "../ports/storage";
 /** The file storage from the settings: an S3 bucket or a local folder. */
 export function openStorage(config: Config, answers = new BoundedAnswers()): Storage {
   const { S3_BUCKET: bucket, filesDir } = config;
-  return bucket === undefined ? localStorage(filesDir) : s3Storage(bucket, config, answers);
+  return bucket === undefined ? localStorage(filesDir) : s3Storage({ bucket }, config, answers);
 }

@@ -6,34 +6,51 @@ import { BOUNDS, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
 import type { Storage } from "../ports/storage";
 
-type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY">;
+export type S3Settings = Pick<
+  Config,
+  "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY"
+>;
+
+export interface S3Place {
+  readonly bucket: string;
+  /** Prefix of all keys, such as `backups/`. */
+  readonly prefix?: string;
+  /** Size of the parts of an upload; a store accepts 10,000 of them. By default 5 MiB. */
+  readonly partBytes?: number;
+}
+
+export interface S3Storage extends Storage {
+  /** The content from this byte on; undefined if nothing is stored under this key. */
+  getFrom(key: string, start: number): Promise<Readable | undefined>;
+}
 
 /** Stores files in a bucket of Amazon S3 or a compatible service. */
-export function s3Storage(bucket: string, settings: Settings, answers: BoundedAnswers): Storage {
-  const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound } =
+export function s3Storage(
+  { bucket, prefix = "", partBytes }: S3Place,
+  settings: S3Settings,
+  answers: BoundedAnswers,
+): S3Storage {
+  const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound, NoSuchKey } =
     load<typeof S3>("@aws-sdk/client-s3");
-  const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
   const client = new S3Client(optionsOf(settings));
   boundAnswers(client, answers);
+  const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
+  const bodyOf = async (key: string, start: number) => {
+    const Range = start > 0 ? `bytes=${start}-` : undefined;
+    const { Body } = await client.send(new GetObjectCommand({ ...at(key), Range }));
+    return Body as Readable; // the SDK returns a Node stream on Node
+  };
   return {
-    async put(key, content) {
-      let size = 0;
-      content.on("data", (chunk: Buffer) => (size += chunk.length));
-      // A multipart upload needs no length in advance; parts of a failed one are removed from the bucket.
-      await new Upload({
-        client,
-        params: { Bucket: bucket, Key: key, Body: content },
-        leavePartsOnError: false,
-      }).done();
-      return size;
-    },
-    async get(key) {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-      return Body as Readable; // the SDK returns a Node stream on Node
-    },
+    put: (key, content) => upload(client, { ...at(key), Body: content }, partBytes),
+    get: (key) => bodyOf(key, 0),
+    getFrom: (key, start) =>
+      bodyOf(key, start).catch((error: unknown) => {
+        if (error instanceof NoSuchKey) return undefined;
+        throw error;
+      }),
     async has(key) {
       try {
-        await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+        await client.send(new HeadObjectCommand(at(key)));
         return true;
       } catch (error) {
         if (error instanceof NotFound) return false;
@@ -41,23 +58,45 @@ export function s3Storage(bucket: string, settings: Settings, answers: BoundedAn
       }
     },
     async remove(key) {
-      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+      await client.send(new DeleteObjectCommand(at(key)));
     },
-    list: () => objectsIn(client, bucket),
+    list: () => objectsIn(client, bucket, prefix),
   };
 }
 
-/** All objects of a bucket, page after page. */
+/** @returns the size of the content in bytes */
+async function upload(
+  client: S3.S3Client,
+  params: S3.PutObjectCommandInput & { Body: Readable },
+  partSize: number | undefined,
+): Promise<number> {
+  const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
+  let size = 0;
+  params.Body.on("data", (chunk: Buffer) => (size += chunk.length));
+  const memory = partSize === undefined ? {} : { partSize, queueSize: 2 };
+  // A multipart upload needs no length in advance; parts of a failed one are removed from the bucket.
+  await new Upload({ client, params, leavePartsOnError: false, ...memory }).done();
+  return size;
+}
+
+/** All objects with a prefix, page after page; their keys without it. */
 async function* objectsIn(
   client: S3.S3Client,
   bucket: string,
+  prefix: string,
 ): AsyncGenerator<{ key: string; storedAt: Date }> {
   const { ListObjectsV2Command } = load<typeof S3>("@aws-sdk/client-s3");
   let next: string | undefined;
   do {
-    const found = await client.send(new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: next }));
+    const found = await client.send(
+      new ListObjectsV2Command({
+        Bucket: bucket,
+        Prefix: prefix || undefined,
+        ContinuationToken: next,
+      }),
+    );
     for (const { Key, LastModified } of found.Contents ?? [])
-      if (Key && LastModified) yield { key: Key, storedAt: LastModified };
+      if (Key && LastModified) yield { key: Key.slice(prefix.length), storedAt: LastModified };
     next = found.NextContinuationToken;
   } while (next !== undefined);
 }
@@ -97,7 +136,7 @@ function optionsOf({
   S3_ENDPOINT,
   S3_ACCESS_KEY_ID,
   S3_SECRET_ACCESS_KEY,
-}: Settings): S3.S3ClientConfig {
+}: S3Settings): S3.S3ClientConfig {
   const given = S3_ACCESS_KEY_ID !== undefined && S3_SECRET_ACCESS_KEY !== undefined;
   return {
     region: S3_REGION,

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { BACKUP_SETTINGS } from "./backup-settings";
 import { DATABASE_SETTINGS } from "./database-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
 import { flag, isHostName, isRange, list, oneOf, ownAddress, url, whole } from "./setting-kinds";
@@ -152,6 +153,7 @@ export const SETTINGS = {
   S3_ENDPOINT: [url("http:", "https:").optional(), "Amazon's", "URL of another S3-compatible store."],
   S3_ACCESS_KEY_ID: [z.string().min(1).optional(), "the machine's IAM role", "Access key of the store."],
   S3_SECRET_ACCESS_KEY: [z.string().min(1).optional(), "the machine's IAM role", "Secret key of the store."],
+  ...BACKUP_SETTINGS,
   LOG_LEVEL: [
     oneOf("fatal", "error", "warn", "info", "debug", "silent").default("warn"),
     "`warn`",
@@ -194,8 +196,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
     problems.push("ENCRYPTION_KEYS must be set if DATABASE_URL is");
   for (const name of ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
     if (embedded && config[name] !== undefined) problems.push(`${name} also needs DATABASE_URL`);
-  if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
-    problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
+  for (const store of ["S3", "BACKUP_S3"] as const)
+    if (!config[`${store}_ACCESS_KEY_ID`] !== !config[`${store}_SECRET_ACCESS_KEY`])
+      problems.push(`${store}_ACCESS_KEY_ID and ${store}_SECRET_ACCESS_KEY must be set together`);
   const { BOOTSTRAP_SECRET_KEY: secret, BOOTSTRAP_PUBLIC_KEY: shown } = config;
   if (secret !== undefined && secret === shown)
     problems.push("BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys");

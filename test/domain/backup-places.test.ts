@@ -1,0 +1,151 @@
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { backupKey } from "../../src/backup/backup-key";
+import { openBackup, verifyBackup } from "../../src/backup/restore";
+import { writeBackup } from "../../src/backup/write-backup";
+import { Crypto } from "../../src/platform/crypto";
+import { openBackupPlace } from "../../src/platform/providers/open-backup-place";
+import { openStorage } from "../../src/platform/providers/open-storage";
+import { configOf } from "../support/config";
+import { createDatabase } from "../support/database";
+import { startS3 } from "../support/s3";
+
+let s3: Awaited<ReturnType<typeof startS3>>;
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let key: string;
+/** The objects of two backups, by their paths: "plain", and "secret", which is encrypted with `key`. */
+let whole: [string, Buffer][];
+beforeAll(async () => {
+  key = await generateX25519Identity();
+  s3 = await startS3("AKIDTEST");
+  database = await createDatabase();
+  await write("s3://backups/plain");
+  await write("s3://backups/secret", key);
+  whole = [...s3.objects];
+});
+afterEach(() => {
+  s3.refuse(() => undefined);
+  s3.objects.clear();
+  for (const [key, content] of whole) s3.objects.set(key, content);
+});
+afterAll(() => Promise.all([s3.stop(), database.drop()]));
+
+const settings = () => ({
+  BACKUP_S3_ENDPOINT: s3.url,
+  BACKUP_S3_ACCESS_KEY_ID: "AKIDTEST",
+  BACKUP_S3_SECRET_ACCESS_KEY: "secret",
+});
+const keyOf = (text?: string) => text && backupKey(text, "BACKUP_KEY");
+const write = async (target: string, key?: string, other: Record<string, string> = {}) =>
+  writeBackup({
+    url: database.ownerUrl,
+    place: openBackupPlace(target, configOf({ ...settings(), ...other })),
+    key: keyOf(key) || undefined,
+    storage: openStorage(configOf({})),
+    crypto: new Crypto(["a key of this test, which is long enough"]),
+    version: "0.1.0",
+  });
+const verify = async (target: string, key?: string, other: Record<string, string> = {}) =>
+  verifyBackup(
+    await openBackup(openBackupPlace(target, configOf({ ...settings(), ...other })), keyOf(key) || undefined),
+  );
+
+describe("a backup in an S3-compatible store", () => {
+  test("is verified, with and without encryption, and its names tell only the tables", async () => {
+    await verify("s3://backups/plain");
+    await verify("s3://backups/secret/", key);
+    const paths = whole.map(([key]) => key).filter((key) => key.startsWith("secret/"));
+    expect(paths.filter((path) => !path.endsWith(".age"))).toEqual(["secret/README.txt"]);
+    const readable = whole.filter(
+      ([, content]) => content.includes("knex") || content.includes("organizations"),
+    );
+    expect(readable.map(([key]) => key)).toEqual(["plain/manifest.json"]);
+  });
+
+  test("is read on where a connection broke off", async () => {
+    let reads = 0;
+    s3.refuse((method) => (method === "READ" && reads++ % 2 === 0 ? "break off" : undefined));
+    await verify("s3://backups/secret", key);
+    expect(reads).toBeGreaterThan(20);
+  });
+
+  test("can be encrypted for public keys, whose secret keys decrypt it", async () => {
+    const [one, two] = [await generateX25519Identity(), await generateX25519Identity()];
+    const recipients = await Promise.all([one, two].map(identityToRecipient));
+    await write("s3://backups/public", recipients.join(","));
+    await verify("s3://backups/public", `# created: today\n${two}\n`);
+    await expect(verify("s3://backups/public", recipients[0])).rejects.toThrow(
+      "public keys, which only encrypt",
+    );
+    await expect(verify("s3://backups/public", await generateX25519Identity())).rejects.toThrow(
+      "The key in BACKUP_KEY does not decrypt the backup in s3://backups/public.",
+    );
+  });
+
+  test("with a key of its own needs the passphrase of that key", async () => {
+    s3.objects.set("secret/key.age", Buffer.from("age-encryption.org/v1"));
+    await expect(verify("s3://backups/secret", key)).rejects.toThrow(
+      "needs the passphrase; BACKUP_KEY has a secret key of age.",
+    );
+    await expect(verify("s3://backups/secret")).rejects.toThrow(
+      "is encrypted. Set BACKUP_KEY to the passphrase",
+    );
+    await expect(verify("s3://backups/secret", "a long passphrase")).rejects.toThrow(
+      "damaged: key.age was changed",
+    );
+  });
+
+  const change = (path: string, by: (content: Buffer) => Buffer) => () =>
+    s3.objects.set(path, by(Buffer.from(s3.objects.get(path)!)));
+  const flipped = (content: Buffer) => (content.writeUInt8(content.at(-1)! ^ 1, content.length - 1), content);
+  const chats = "secret/tables/chats.copy.gz.age";
+  const cases: [string, () => unknown, RegExp][] = [
+    ["lacks its manifest", () => s3.objects.delete("secret/manifest.json.age"), /not a complete backup/],
+    ["has a changed manifest", change("secret/manifest.json.age", flipped), /damaged: manifest.json/],
+    ["has a changed part", change(chats, flipped), /damaged: tables\/chats.* was changed/],
+    ["has a part that was cut off", change(chats, (all) => all.subarray(0, -20)), /damaged: tables\/chats/],
+    ["lacks a part", () => s3.objects.delete(chats), /damaged: tables\/chats.* is missing/],
+    [
+      "has the part of another table",
+      () => s3.objects.set(chats, s3.objects.get("secret/tables/messages.copy.gz.age")!),
+      /damaged: tables\/chats/,
+    ],
+  ];
+  test.each(cases)("is refused if it %s", async (_, spoil, expected) => {
+    spoil();
+    await expect(verify("s3://backups/secret", key)).rejects.toThrow(expected);
+  });
+});
+
+describe("a store that cannot be used is refused with the setting to correct:", () => {
+  const file = "s3://backups/new";
+  const cases: [string, string, Record<string, string>, RegExp][] = [
+    ["no bucket", "s3://nowhere/new", {}, /bucket "nowhere" .* does not exist .* BACKUP_S3_ENDPOINT/],
+    [
+      "another access key",
+      file,
+      { BACKUP_S3_ACCESS_KEY_ID: "other" },
+      /refuses the credentials .*InvalidAccessKeyId.* BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY/,
+    ],
+    [
+      "an endpoint that does not answer",
+      file,
+      { S3_ENDPOINT: "http://127.0.0.1:1", BACKUP_S3_ENDPOINT: "" },
+      /cannot be reached .*ECONNREFUSED.* correct S3_ENDPOINT/,
+    ],
+    ["a used prefix", "s3://backups/plain", {}, /s3:\/\/backups\/plain is not empty/],
+    ["another protocol", "gs://backups/new", {}, /s3:\/\/bucket\/prefix/],
+  ];
+  test.each(cases)("%s", async (_, target, other, expected) => {
+    await expect(write(target, undefined, other)).rejects.toThrow(expected);
+    expect(s3.objects.size).toBe(whole.length);
+  });
+
+  test("no right to write, and no right to read", async () => {
+    s3.refuse((method, key) => (method === "PUT" && key !== "" ? 403 : undefined));
+    await expect(write(file)).rejects.toThrow(/refuses access to .*AccessDenied.* s3:PutObject/);
+    s3.refuse((method, key) => (method === "GET" && key !== "" ? 403 : undefined));
+    await expect(verify("s3://backups/plain")).rejects.toThrow(/refuses access to .*AccessDenied/);
+    expect(s3.objects.size).toBe(whole.length);
+  });
+});
