@@ -22,6 +22,7 @@ import { search } from "./search";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
 import { turns } from "./turns";
+import { writers } from "./writers";
 
 /** Requests before the service's memory is measured. */
 const MANY = 100_000;
@@ -182,6 +183,7 @@ const PARTS = {
   analytics,
   deliveries,
   memory,
+  writers,
   events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
   sms: texting,

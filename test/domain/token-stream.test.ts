@@ -28,7 +28,7 @@ test("streaming stops when the answer turns out to be discarded, and the process
   tokens.waitFor(Promise.reject(new Error("somebody else has answered"))); // while a piece is on its way
   tokens.add("not shown");
   await Promise.all([sending, tokens.flush()]);
-  await scope.notify(TOKENS_CHANNEL, { chatId: "chat", text: "the end" });
+  scope.announce(TOKENS_CHANNEL, { chatId: "chat", text: "the end" });
   await until(() => heard.includes("the end"));
   expect(heard).toEqual(["shown", "the end"]);
   expect(unheard).toEqual([]);

@@ -14,6 +14,7 @@ import {
   SETTINGS,
   startServer,
 } from "../support/server";
+import { proxyTo, type Proxy } from "../support/proxy";
 import { until } from "../support/until";
 
 const { ENCRYPTION_KEYS } = SETTINGS;
@@ -57,12 +58,16 @@ const say = (api: Api, aiChatId: string, content: string) =>
   );
 const said = (events: readonly ChatEvent[]) => events.flatMap(({ message }) => message?.content ?? []);
 
-/** Three servers that start at the same time on an empty database. */
+/** Servers that start at the same time on an empty database: three, or ten with `TEST_LENGTH=long`. */
+const SERVERS = process.env.TEST_LENGTH === "long" ? 10 : 3;
 let servers: readonly ServerProcess[];
 let env: Env;
-/** Clients of two of them, with the same key. */
+/** Clients of all servers, with the same key. */
+let apis: readonly Api[];
 let one: Api;
 let other: Api;
+/** The way of the last server to the database. */
+let proxy: Proxy;
 beforeAll(async () => {
   env = {
     PORT: "0",
@@ -70,15 +75,20 @@ beforeAll(async () => {
     DATABASE_URL: await emptyDatabase(afterTests),
     DATA_DIR: emptyFolder(afterTests),
   };
-  servers = await Promise.all([1, 2, 3].map(() => startServer(env, afterTests)));
+  proxy = await proxyTo(env.DATABASE_URL!);
+  afterTests(proxy.stop);
+  const envs = Array.from({ length: SERVERS }, () => env);
+  envs[SERVERS - 1] = { ...env, DATABASE_URL: proxy.url };
+  servers = await Promise.all(envs.map((env) => startServer(env, afterTests)));
   const secret = servers.flatMap(secretOf)[0]!;
-  [one, other] = servers.map(({ url }) => new Api(url, { "X-API-Key": secret })) as [Api, Api, Api];
+  apis = servers.map(({ url }) => new Api(url, { "X-API-Key": secret }));
+  [one, other] = apis as [Api, Api];
 }, 2 * SERVER_TIMEOUT_MS);
 
 const secretOf = (server: ServerProcess) => /SECRET +(\S+)/.exec(server.stdout())?.[1] ?? [];
 
 test(
-  "three servers that start at once on an empty database all become ready, and only one prints the keys",
+  "servers that start at once on an empty database all become ready, and only one prints the keys",
   async () => {
     const [secret, ...more] = servers.flatMap(secretOf);
     expect(more).toEqual([]);
@@ -137,6 +147,52 @@ test(
     await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
     await one.patch(`/rest/v1/organization/keys/${id}`, { status: "ACTIVE" }, 200);
     await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 200);
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "each question is answered once, whichever server is asked",
+  async () => {
+    const chats = await Promise.all(Array.from({ length: 2 * SERVERS }, () => openChat(one)));
+    const ask = async (aiChatId: string, number: number) => {
+      const question = { aiChatId, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} };
+      await apis[number % SERVERS]!.post("/rest/v1/ai-chats/messages", question, 201);
+    };
+    await Promise.all(chats.map(ask));
+    const roles = async (id: string) => {
+      const { chat } = await other.gql("query ($id: ID!) { chat(id: $id) { messages(last: 9) { role } } }", { id });
+      return (chat.messages as { role: string }[]).map(({ role }) => role);
+    };
+    for (const id of chats) {
+      await until(async () => (await roles(id)).at(-1) === "ASSISTANT" && (await roles(id)).includes("USER"));
+      await other.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id });
+      const answers = (await roles(id)).slice((await roles(id)).indexOf("USER"));
+      expect(answers).toEqual(["USER", "ASSISTANT"]);
+    }
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "messages of a server that was killed before it could notify the others reach their readers, in order and once",
+  async () => {
+    const chatId = await openChat(one);
+    const readers = [one, other].map((api) => watch(api, chatId, chatId));
+    await say(one, chatId, "opening");
+    await until(() => readers.every((events) => said(events).includes("opening")));
+    proxy.hang("parley listener");
+    for (const word of ["one", "two", "three"]) await say(apis.at(-1)!, chatId, word);
+    await servers.at(-1)!.end("SIGKILL");
+    for (const events of readers) {
+      await until(() => said(events).includes("three"));
+      expect(said(events).slice(-4)).toEqual(["opening", "one", "two", "three"]);
+    }
+    await say(other, chatId, "four");
+    for (const events of readers) {
+      await until(() => said(events).includes("four"));
+      expect(said(events).slice(-2)).toEqual(["three", "four"]);
+    }
   },
   2 * SERVER_TIMEOUT_MS,
 );

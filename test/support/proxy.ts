@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A proxy to a database that can be made to hang, like a lost network, or to refuse connections. */
 export interface Proxy {
   readonly url: string;
-  /** Forwards nothing from now on, and keeps connections open. */
-  hang(): void;
+  /** Forwards nothing from now on, and keeps connections open. @param name only for connections that begin with it */
+  hang(name?: string): void;
   goOn(): void;
   /** Closes every connection from now on, including new ones. */
   leave(): void;
@@ -16,15 +16,18 @@ export interface Proxy {
 export async function proxyTo(url: string): Promise<Proxy> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
+  /** What a connection says first, which includes its application_name. */
+  const openings = new Map<Socket, string>();
   let hangs = false;
   let isAway = false;
   const server = createServer((near) => {
     if (isAway) return void near.destroy();
     const far = connect(Number(port), hostname);
     near.pipe(far).pipe(near);
+    near.once("data", (opening: Buffer) => [near, far].forEach((end) => openings.set(end, String(opening))));
     for (const socket of [near, far]) {
       const end = () => [near, far].forEach((end) => end.destroy());
-      sockets.add(socket.on("error", end).on("close", () => sockets.delete(socket)));
+      sockets.add(socket.on("error", end).on("close", () => (sockets.delete(socket), openings.delete(socket))));
       if (hangs) socket.pause();
     }
   });
@@ -36,10 +39,13 @@ export async function proxyTo(url: string): Promise<Proxy> {
     hangs = hang;
     for (const socket of sockets) socket[hang ? "pause" : "resume"]();
   };
+  const hang = (name: string) => {
+    for (const socket of sockets) if (openings.get(socket)?.includes(name)) socket.pause();
+  };
   const destroyAll = () => sockets.forEach((socket) => socket.destroy());
   return {
     url: through.href,
-    hang: () => all(true),
+    hang: (name) => (name === undefined ? all(true) : hang(name)),
     goOn: () => all(false),
     leave: () => {
       isAway = true;

@@ -10,7 +10,7 @@ import { takeMessages } from "./take-messages";
 import { Threads } from "./threads";
 
 /** Interval of polling for the answer in case no notification arrives, in ms. */
-const POLL_INTERVAL_MS = 4_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** The answer to the provider's request. */
 export interface SmsAnswer {

@@ -70,7 +70,10 @@ export class Receipts {
       audit,
     ];
     const [row] = await this.scope.write(ACCEPT, values);
-    if (row) operation?.stored();
+    if (row) {
+      operation?.stored();
+      this.scope.wakeWorkers(1);
+    }
     return row ?? (await this.of(messageSid))!; // another request has stored it
   }
 
@@ -87,7 +90,7 @@ export class Receipts {
       .table("sms_received")
       .where({ messageSid })
       .update({ ...changes, ...given });
-    await this.scope.notify(SMS_CHANNEL, { messageSid });
+    this.scope.announce(SMS_CHANNEL, { messageSid });
   }
 
   /** Like `of`, with the row locked until the end of the transaction. */

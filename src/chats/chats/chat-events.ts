@@ -3,6 +3,7 @@ import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../../events/events/record";
 import { comesBefore, startOf, transientId, type StreamPosition } from "./chat-positions";
+import { watchChat } from "./chat-watch";
 import { ShownAnswer } from "./shown-answer";
 import { Signal } from "./signal";
 import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
@@ -62,6 +63,7 @@ export async function chatEvents(
     const sendTransient = (event: TransientEvent) =>
       send(transientEvent(chatId, lastId, event, answer.note(event)));
     const unsubscribe = subscribe(listener, { chatId, withActivity }, answer, { wake, sendTransient });
+    unsubscribe.push(watchChat(listener, { chatId, fresh, position: () => position, wake }));
     void stop.then(() => ((stopped = true), wake()));
     while (!stopped) {
       const { events, next, isLast } = await readAfter(fresh(), chatId, position).catch(() => {
@@ -74,9 +76,9 @@ export async function chatEvents(
         lastId = event.id;
         await send(event);
       }
+      position = next;
       if (isLast) stop();
       else await signal.wait();
-      position = next;
     }
     unsubscribe.forEach((end) => end());
   });

@@ -8,7 +8,7 @@ import { onStored } from "./local-messages";
 /** Time to wait for an answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /** Interval of checks for an answer, because notifications can be lost. */
-const POLL_INTERVAL_MS = 2_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** A posted message with the assistant's answer, which is null if there is none yet. */
 export type AnsweredMessage = Message & { readonly reply: Message | null };

@@ -32,7 +32,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
       createdAt: currentDate(),
     };
     const message = { ...identity, ...columns };
-    const cause = { jobs: jobsOf(input, chat), ...causeOf(message, input) };
+    const cause = { jobs: jobsOf(input, chat), ...causeOf(message, input), ...lastPart(scope, input) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) {
       if (channel !== chat.channel) scope.warn(otherChannel(channel, chat.channel));
       return message;
@@ -70,29 +70,32 @@ const CONVERSATION = statement<Conversation>(({ db, all }) =>
   from chats where chats.organization_id = $1 and id = $2`),
 );
 
+/** Sends the part of an answer that was not yet streamed. */
+const lastPart = (scope: Scope, { aiChatId: chatId, unshown: text }: NewMessage): Pick<Cause, "announce"> =>
+  text ? { announce: () => scope.announce(TOKENS_CHANNEL, { chatId, text }) } : {};
+
 /** The statement locks the chat and requires the message count as read, so sequences have no gaps or duplicates. */
-function causeOf(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
+function causeOf(message: MessageRow, { answers }: NewMessage): Omit<Cause, "jobs"> {
   const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls, answersUpTo } = message;
   const words = role === "USER" && content?.trim() ? labelFrom(content) : null;
   const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
   const calls = toolCalls && JSON.stringify(toolCalls);
   const values = [sequence, createdAt, words, answers?.since ?? null, answersUpTo, ...stored];
-  return { statement: STORE, values: [...values, calls, message.clientId, unshown || null] };
+  return { statement: STORE, values: [...values, calls, message.clientId] };
 }
 
 const STORE = recordingStatement(({ db }) =>
   db.raw(`
   cause as (
-    update chats set message_count = $13, event_count = event_count + 1, last_message_at = $14,
-      first_words = coalesce(first_words, $15), answered_sequence = coalesce($17, answered_sequence)
-    where chats.organization_id = $1 and id = $6 and status <> 'ended' and message_count = $13::integer - 1
-      and ($16::integer is null or answered_sequence = $16)
-    returning assistant_id, event_count, case when $26::text is not null then pg_notify('${TOKENS_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'text', $26::text)::text) end
+    update chats set message_count = $11, event_count = event_count + 1, last_message_at = $12,
+      first_words = coalesce(first_words, $13), answered_sequence = coalesce($15, answered_sequence)
+    where chats.organization_id = $1 and id = $6 and status <> 'ended' and message_count = $11::integer - 1
+      and ($14::integer is null or answered_sequence = $14)
+    returning assistant_id, event_count
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, answers_up_to, created_at)
-    select $1, $18, $6, cause.assistant_id, $13, $19, $20, $21, $22::jsonb, $23, $24::json, $25, $17, $14 from cause
+    select $1, $16, $6, cause.assistant_id, $11, $17, $18, $19, $20::jsonb, $21, $22::json, $23, $15, $12 from cause
   )`),
 );
 

@@ -74,8 +74,8 @@ export class TokenStream {
     this.first = false;
     this.sent = true;
     const notification = { chatId: this.chatId, text, ...(startsAnswer && { begins: "true" }) };
-    this.sending = this.sending
-      .then(() => (this.cancelled ? undefined : this.scope.notify(TOKENS_CHANNEL, notification)))
-      .catch(() => undefined);
+    this.sending = this.sending.then(() => {
+      if (!this.cancelled) this.scope.announce(TOKENS_CHANNEL, notification);
+    });
   }
 }

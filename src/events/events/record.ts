@@ -37,10 +37,12 @@ export interface NewEvent {
 export interface Cause {
   /** Created by `recordingStatement`. */
   readonly statement: Statement<RecordRow>;
-  /** Parameters from $13 on. */
+  /** Parameters from $11 on. */
   readonly values: readonly unknown[];
   /** Jobs to enqueue. */
   readonly jobs: readonly Job[];
+  /** Announces the change, before its event is announced. */
+  readonly announce?: () => void;
 }
 
 export interface Job {
@@ -60,16 +62,16 @@ const COMPOSE_STEP = "compose_events";
 const composing = new WeakSet<object>();
 
 /**
- * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation, and notifies listeners.
+ * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation. Notifies
+ * listeners when it is committed.
  * Uses a single statement, because every message waits for it. Destinations of the project, if it has any, replace those
  * of the organization. The project is that of the deployment, else of the workflow, else of the assistant.
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
-  const { id, name, type, assistantId, chatId, recipe, deploymentId, workflowId, change } = event;
+  const { id, name, type, assistantId, chatId, recipe, deploymentId, workflowId } = event;
   const body = recipe && composing.has(scope.ports) ? null : event.body;
-  const activity = event.activity?.slice(0, MAX_ACTIVITY_LENGTH) ?? null;
-  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
+  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId];
   const write = async (jobs: readonly object[]) => {
     const audit = scope.operation?.entry;
     const composed = recipe && { recipe, digest: digestOf(event.body) };
@@ -80,11 +82,28 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
     return rows;
   };
   const [recorded] = await withJobs(scope, cause?.jobs ?? [], write);
-  if (recorded?.composes) {
+  if (!recorded) return false;
+  const destinations = recorded.destinations ?? [];
+  if (recorded.composes) {
     composing.add(scope.ports); // it stays so: older versions no longer start
-    if (recipe) keepRecentBody(id, event.body, recorded.deliveries);
+    if (recipe) keepRecentBody(id, event.body, destinations.length);
   }
-  return recorded !== undefined;
+  cause?.announce?.();
+  announce(scope, event, destinations);
+  return true;
+}
+
+/** Tells all servers of a stored event, its deliveries, and the change of its chat. */
+function announce(
+  scope: Scope,
+  { id: eventId, chatId, activity, change }: NewEvent,
+  destinations: readonly string[],
+): void {
+  const doing = activity !== null && { activity: activity.slice(0, MAX_ACTIVITY_LENGTH) };
+  scope.announce(EVENTS_CHANNEL, { eventId, chatId, ...doing });
+  for (const destinationId of destinations)
+    scope.announce(DELIVERIES_CHANNEL, { destinationId, queued: "1" });
+  if (change !== null) scope.announce(CHATS_CHANNEL, { chatId, change });
 }
 
 /**
@@ -100,9 +119,9 @@ export const ADD_TO_QUEUE = `
 /** A process that knows that all servers compose bodies passes none, if there is a recipe. */
 const COMPOSED = `composed as (
     select mode.composes, case when mode.composes then recipe end as recipe,
-      case when mode.composes then $12::json ->> 'digest' end as digest,
+      case when mode.composes then $10::json ->> 'digest' end as digest,
       case when not mode.composes or recipe is null then $7::text end as body
-    from (select $12::json -> 'recipe' as recipe, $7::text is null
+    from (select $10::json -> 'recipe' as recipe, $7::text is null
       or exists (select from online_steps where name = '${COMPOSE_STEP}' and done_at is not null) as composes) mode
   )`;
 
@@ -114,7 +133,8 @@ const QUEUE = `
 export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
   readonly begun: readonly (string | null)[] | null;
-  readonly deliveries: number;
+  /** Destinations with a new delivery; null if there are none. */
+  readonly destinations: readonly string[] | null;
   /** Whether a recipe is stored instead of the body. */
   readonly composes: boolean;
 }
@@ -128,16 +148,17 @@ async function withJobs(
   const ownedJobs = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
   const urgent = scope.inTransaction ? undefined : ownedJobs.find((job) => job.urgent);
   const slot = urgent && scope.ports.jobSlot(scope.organizationId);
-  if (!slot) return write(ownedJobs);
   let id: string | null | undefined;
   try {
-    const { worker } = slot;
-    const rows = await write(ownedJobs.map((job) => (job === urgent ? { ...job, worker } : job)));
+    const worker = slot && { worker: slot.worker };
+    const rows = await write(ownedJobs.map((job) => (job === urgent ? { ...job, ...worker } : job)));
     id = rows[0]?.begun?.find((begun) => begun !== null);
+    const forWorkers = rows[0]?.begun?.filter((begun) => begun === null).length ?? 0;
+    if (forWorkers > 0) scope.wakeWorkers(forWorkers);
     return rows;
   } finally {
-    if (id == null) slot.release();
-    else slot.take({ id, task: urgent.task, payload: urgent.payload });
+    if (id == null) slot?.release();
+    else slot!.take({ id, task: urgent!.task, payload: urgent!.payload }); // no job is begun without a slot
   }
 }
 
@@ -169,17 +190,12 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
   ), queued as (${QUEUE}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
-    select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
+    select $1, asked.id, asked.entry from cause, json_to_recordset($10::json -> 'audit') as asked(id text, entry jsonb)
     on conflict do nothing -- two events of one operation may be stored at once
   )
-  select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
-      json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
-    (select count(pg_notify('${DELIVERIES_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'destinationId', chosen.id, 'queued', '1')::text))::integer from chosen) as deliveries,
-    case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
+  select (select array_agg(chosen.id) from chosen) as destinations,
     (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
-      from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun,
+      from json_to_recordset($10::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun,
     composed.composes
   from cause, composed`,
       [change(pieces)],

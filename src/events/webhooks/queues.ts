@@ -71,7 +71,7 @@ export class DeliveryQueues {
     ];
     if (queues.length === 0) return;
     await this.scope.write(ADD, [destinationId, JSON.stringify(queues)]);
-    await this.scope.notify(DELIVERIES_CHANNEL, { destinationId, queued: "1" });
+    this.scope.announce(DELIVERIES_CHANNEL, { destinationId, queued: "1" });
   }
 
   /**

@@ -1,14 +1,21 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { NotificationSender } from "./notification-sender";
 
 type Ids = Readonly<Record<string, string>>;
 type ReceiveIds = (ids: Ids) => void;
 
-/** Receives notifications of other servers over its own connection, which is renewed when it breaks. */
+/** Exchanges notifications with other servers over its own connection, which is renewed when it breaks. */
 export class Listener {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private client: pg.Client | undefined;
+  private readonly sender = new NotificationSender(
+    () => this.client,
+    (client) => void this.renew(client),
+  );
+  /** PostgreSQL's process id of the connection: its own notifications were heard when they were sent. */
+  private backend: number | undefined;
   private closed = false;
   /** Whether the connection works. Caches that rely on notifications must not be used otherwise. */
   connected = false;
@@ -28,13 +35,15 @@ export class Listener {
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
     });
-    client.on("notification", ({ channel, payload }) =>
-      this.emitter.emit(channel, JSON.parse(payload ?? "{}")),
-    );
+    client.on("notification", ({ channel, payload, processId }) => {
+      if (processId !== this.backend) this.emitter.emit(channel, JSON.parse(payload ?? "{}"));
+    });
     client.on("error", () => void this.renew(client));
     client.on("end", () => void this.renew(client));
     try {
       await client.connect();
+      const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+      this.backend = rows[0]?.pid;
       for (const channel of this.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       void client.end().catch(() => undefined);
@@ -44,6 +53,25 @@ export class Listener {
     this.client = client;
     this.connected = true;
     if (this.closed) await this.stop();
+  }
+
+  /**
+   * Notifies all servers of a committed change: this one at once, the others within milliseconds, unless the connection
+   * breaks or the process ends before. Receivers must find the change without it, too.
+   */
+  send(channel: string, ids: Ids): void {
+    setImmediate(() => this.emitter.emit(channel, ids));
+    this.sendToOthers(channel, ids);
+  }
+
+  /** Like `send`, for other servers only. */
+  sendToOthers(channel: string, ids: Ids): void {
+    this.sender.add(channel, JSON.stringify(ids));
+  }
+
+  /** Wakes the workers of all servers for new jobs, which they otherwise find within a second. */
+  wakeWorkers(jobs: number): void {
+    this.sender.addJobs(jobs);
   }
 
   /** Calls `hear` for each notification. @returns a function that unsubscribes */
@@ -59,6 +87,7 @@ export class Listener {
   }
 
   async stop(): Promise<void> {
+    await this.sender.flush();
     this.closed = true;
     this.connected = false;
     await this.client?.end().catch(() => undefined);
@@ -83,3 +112,4 @@ export class Listener {
 }
 
 const RENEWED = Symbol("renewed");
+

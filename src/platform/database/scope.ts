@@ -5,15 +5,15 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
-import { enqueueJob, MAX_ATTEMPTS, type JobOptions } from "./enqueue-job";
+import { MAX_ATTEMPTS } from "./enqueue-job";
 import { lock, tryLock } from "./locks";
 import type { Notes } from "./notes";
 import type { AuditedStatement } from "./audited-statement";
 import { encoded } from "./encoded";
-import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
 import type { AnyTable, New, RowsOf } from "./rows";
 import { ifCanceled, runQuery } from "./run-query";
+import { ScopeNotifications } from "./scope-notifications";
 import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
 
@@ -29,7 +29,7 @@ interface Parts {
 /** Rows per insert statement: PostgreSQL accepts 65,535 values per statement. */
 const INSERT_BATCH_SIZE = 500;
 /** Access to the data of one organization. Tenant tables are reached only through a scope. */
-export class Scope extends Expressions {
+export class Scope extends ScopeNotifications {
   private readonly made = new Map<unknown, unknown>();
 
   constructor(
@@ -86,20 +86,6 @@ export class Scope extends Expressions {
       await this.stored(name, rows.slice(at, at + INSERT_BATCH_SIZE));
   }
 
-  /** The payload of a job or notification, with the organization's id. */
-  owned<V extends object>(values: V): V & { readonly organizationId: string } {
-    return { organizationId: this.organizationId, ...values };
-  }
-
-  /** Enqueues a job that runs after this transaction has committed; jobs of one `queue` run one after another. */
-  async enqueue(
-    task: string,
-    payload: Readonly<Record<string, unknown>>,
-    options?: JobOptions,
-  ): Promise<void> {
-    await enqueueJob(this.db, task, this.owned(payload), options);
-  }
-
   /** A table that is not divided by organization. */
   shared<T extends SharedTable>(name: T): RowsOf<T> {
     return this.bound(name);
@@ -124,11 +110,6 @@ export class Scope extends Expressions {
   /** Clears the loaders, because a change may have made their data stale. */
   forget(): void {
     this.made.clear();
-  }
-
-  /** Whether a transaction is open. */
-  get inTransaction(): boolean {
-    return this.db.isTransaction === true;
   }
 
   /** Runs `work` in a transaction, or in the one already open, and stores the audit entry with it. */
@@ -200,11 +181,6 @@ export class Scope extends Expressions {
   /** Locks `name` in this organization until the transaction ends; waits for other transactions. */
   async lock(name: string): Promise<void> {
     await lock(this.db, this.lockKey(name));
-  }
-
-  /** Notifies all servers when this transaction commits. The payload contains ids, never rows (limit: 8 kB). */
-  async notify(channel: string, ids: Readonly<Record<string, string>>): Promise<void> {
-    await this.db.raw("select pg_notify(?, ?)", [channel, JSON.stringify(this.owned(ids))]);
   }
 
   private with(changes: Partial<Parts>): Scope {

@@ -108,6 +108,10 @@ export interface JobSlot {
 
 /** Notifications between server processes, through the database. */
 export interface Notifications {
+  /** Notifies all servers of a committed change, unless the connection breaks: receivers must find it otherwise, too. */
+  send(channel: string, ids: Readonly<Record<string, string>>): void;
+  /** Wakes the workers of all servers for new jobs, which they otherwise find within a second. */
+  wakeWorkers(jobs: number): void;
   /** Calls `listener` for each notification. @returns a function that unsubscribes */
   on(channel: string, listener: (ids: Readonly<Record<string, string>>) => void): () => void;
   /** Calls `listener` after each reconnection: notifications sent meanwhile are lost. @returns a function that unsubscribes */

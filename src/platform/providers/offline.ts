@@ -14,6 +14,14 @@ import { openVoice } from "./open-voice";
 import type { Ports } from "../ports/ports";
 import { threadChecker } from "./thread-checker";
 
+/** Servers find the changes of other processes within a second. */
+const NO_NOTIFICATIONS: Ports["listener"] = {
+  on: () => () => undefined,
+  onRenewed: () => () => undefined,
+  send: () => undefined,
+  wakeWorkers: () => undefined,
+};
+
 /** Ports for processes that serve no requests: the setup of a new database, and the command line. */
 export function offlinePorts(config: Config): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
@@ -31,7 +39,7 @@ export function offlinePorts(config: Config): Ports {
     models: openModels(config, catalog, reach.fetch, answers),
     voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),
     telephone: openTelephony(config, () => "", answers),
-    listener: { on: () => () => undefined, onRenewed: () => () => undefined },
+    listener: NO_NOTIFICATIONS,
     publicUrl: () => config.PUBLIC_BASE_URL ?? localUrl(config.HOST, config.PORT),
     retention: openRetention(config),
     jobSlot: () => undefined,
