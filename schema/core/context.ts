@@ -22,7 +22,7 @@ export interface Context {
   /** Value of the Origin header, sent by pages of other sites. */
   readonly origin: string | undefined;
   /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
-  readonly spend: (action: VisitorAction) => Promise<void>;
+  readonly spend: (action: VisitorAction) => void;
   /** Id that all attempts of a request with an Idempotency-Key share, if its work waits for HTTP. */
   readonly attemptId: string | undefined;
   /** Disconnects a subscriber that reads too slowly and has too many events queued. */
@@ -39,7 +39,7 @@ export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend"
   readonly scope?: Scope;
 }
 
-const unlimited = () => Promise.resolve();
+const unlimited = () => undefined;
 
 /**
  * Creates the context of a request. Without a caller, the scope belongs to no organization and finds nothing, even if a

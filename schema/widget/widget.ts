@@ -38,7 +38,7 @@ export class WidgetResolver {
     input: WidgetSessionInput,
     @Ctx() { scope, caller, origin, spend }: Context,
   ) {
-    await spend("session");
+    spend("session");
     return scope.of(Sessions).start(input, caller!, origin);
   }
 
@@ -96,7 +96,7 @@ export class WidgetChatResolver {
     @Arg("input", { description: "The new chat." }) { channel = "TEXT", ...passed }: WidgetChatInput,
     @Ctx() context: Context,
   ) {
-    await context.spend("chat");
+    context.spend("chat");
     return context.scope.of(VisitorChats).start(visitorOf(context), channel, passed);
   }
 
@@ -108,7 +108,7 @@ export class WidgetChatResolver {
     @Arg("input", { description: "The new message." }) input: WidgetMessageInput,
     @Ctx() context: Context,
   ) {
-    await context.spend("message");
+    context.spend("message");
     return context.scope.of(VisitorChats).post(visitorOf(context), input);
   }
 
@@ -141,7 +141,7 @@ export class WidgetChatResolver {
     @Arg("input", { description: "Variables and metadata of the call." }) passed: WidgetCallInput,
     @Ctx() context: Context,
   ) {
-    await context.spend("chat");
+    context.spend("chat");
     return context.scope.of(VisitorChats).call(visitorOf(context), passed);
   }
 

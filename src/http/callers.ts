@@ -28,7 +28,7 @@ export class Callers {
   constructor(private readonly parts: Dependencies) {
     const { config, limits } = parts;
     this.addressOf = clientAddress(config.TRUST_PROXY);
-    this.visitorLimits = new VisitorLimits(config.RATE_LIMIT_VISITOR, limits.sourceOf);
+    this.visitorLimits = new VisitorLimits(config.RATE_LIMIT_VISITOR, limits.sourceOf, limits.exchange);
     this.settingsAccess = settingsAccess(config);
   }
 
@@ -43,11 +43,11 @@ export class Callers {
     headers: Readonly<Record<string, unknown>> = req.headers,
   ): Promise<Caller | undefined> {
     const { credentials, limits } = this.parts;
-    const caller = await credentials.caller(headers).catch(async (error: unknown) => {
-      await limits.take(req, res, undefined);
+    const caller = await credentials.caller(headers).catch((error: unknown) => {
+      limits.take(req, res, undefined);
       throw error;
     });
-    await limits.take(req, res, caller);
+    limits.take(req, res, caller);
     return caller;
   }
 

@@ -71,7 +71,7 @@ async function receive(
     const request = engineRequestOf(req, body);
     const findCall = () => callOf(database, request);
     const known = await findCall();
-    if (!(await isAdmitted(parts, req, known))) return { outcome: "limited" };
+    if (!isAdmitted(parts, req, known)) return { outcome: "limited" };
     const found =
       known ?? ((await openInbound(database, request, parts.addressOf(req))) ? await findCall() : undefined);
     return found
@@ -104,11 +104,7 @@ function withAudit(
 const isLive = ({ chat }: FoundCall): boolean => chat.status !== "ended";
 
 /** Whether a callback is within its rate limit. Callbacks with the secret of a live call always are. */
-async function isAdmitted(
-  { limits }: Parts,
-  req: IncomingMessage,
-  found: FoundCall | undefined,
-): Promise<boolean> {
+function isAdmitted({ limits }: Parts, req: IncomingMessage, found: FoundCall | undefined): boolean {
   // Callbacks of an ended call are limited per call, so that floods from the same address do not delay them.
   return (found && isLive(found)) || limits.admits("callback", req, found?.chat.id);
 }
@@ -123,7 +119,7 @@ async function complete(
   const request = readCompletion(body);
   const found = await withFallback(parts, undefined, () => callOf(database, engineRequestOf(req, body)));
   const live = found && isLive(found) ? found : undefined;
-  const refused = (await isAdmitted(parts, req, found)) ? "refused" : "limited";
+  const refused = isAdmitted(parts, req, found) ? "refused" : "limited";
   metrics.countCallback("completion", live ? "applied" : refused);
   const answer = completionAnswer(
     res,

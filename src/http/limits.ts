@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Caller } from "../account/auth/caller";
 import type { Config } from "../platform/settings/config";
 import { Attached } from "../platform/attached";
 import { DomainError } from "../platform/errors";
 import { sourceOf, type SourceOf } from "./client-address";
+import type { LimitExchange } from "./limit-exchange";
+import type { Consumption, SharedLimit } from "./shared-limit";
 
 /** Separate rate limits, each per second. */
 const POLICIES = ["organization", "credential", "anonymous", "download", "callback", "connection"] as const;
@@ -13,13 +14,17 @@ type Policy = (typeof POLICIES)[number];
 type ByAddress = Exclude<Policy, "organization" | "credential">;
 type LimitedCaller = Pick<Caller, "organizationId" | "keyId" | "userId" | "visitor">;
 
-/** Limits requests per second in this process: by organization and credential, or by address without a credential. */
+/** Limits requests per second in all servers: by organization and credential, or by address without a credential. */
 export class RateLimits {
   /** The key that an address is limited by; undefined for unlimited addresses. */
   readonly sourceOf: SourceOf;
-  private readonly limiters: Readonly<Record<Policy, RateLimiterMemory>>;
+  private readonly limiters: Readonly<Record<Policy, SharedLimit>>;
 
-  constructor(config: Config) {
+  constructor(
+    config: Config,
+    /** Creates limits that count in all servers. */
+    readonly exchange: Pick<LimitExchange, "limit">,
+  ) {
     this.sourceOf = sourceOf(config.TRUST_PROXY, config.RATE_LIMIT_LOOPBACK);
     const { RATE_LIMIT_ORGANIZATION: organization } = config;
     const points: Record<Policy, number> = {
@@ -31,49 +36,37 @@ export class RateLimits {
       connection: config.RATE_LIMIT_CONNECTION,
     };
     this.limiters = Object.fromEntries(
-      POLICIES.map((policy) => [policy, new RateLimiterMemory({ points: points[policy], duration: 1 })]),
-    ) as Record<Policy, RateLimiterMemory>; // covers every policy
+      POLICIES.map((policy) => [policy, exchange.limit(policy, points[policy], 1)]),
+    ) as Record<Policy, SharedLimit>; // covers every policy
   }
 
   /** Counts a request for its caller. @param res gets the headers with the remaining points @throws RATE_LIMITED */
-  async take(
-    req: IncomingMessage,
-    res: ServerResponse | undefined,
-    caller: LimitedCaller | undefined,
-  ): Promise<void> {
+  take(req: IncomingMessage, res: ServerResponse | undefined, caller: LimitedCaller | undefined): void {
     const source = this.sourceOf(req);
     if (source === undefined) return;
     const { organization, credential, anonymous } = this.limiters;
     if (!caller) return count(res, "anonymous", anonymous, source);
     // A credential limit equal to the organization's can never be reached first.
-    if (credential.points < organization.points)
-      await count(res, "credential", credential, credentialOf(caller));
-    await count(res, "organization", organization, caller.organizationId);
+    if (credential.points < organization.points) count(res, "credential", credential, credentialOf(caller));
+    count(res, "organization", organization, caller.organizationId);
   }
 
   /** Counts a request for its address, whoever the caller is. @throws RATE_LIMITED */
-  private async takeFor(policy: ByAddress, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  private takeFor(policy: ByAddress, req: IncomingMessage, res: ServerResponse): void {
     const source = this.sourceOf(req);
-    if (source !== undefined) await count(res, policy, this.limiters[policy], source);
+    if (source !== undefined) count(res, policy, this.limiters[policy], source);
   }
 
   /** Limits requests for pages and downloads; API requests are counted for their caller. */
-  readonly pages: RequestHandler = async (req, res, next) => {
-    await this.takeFor("download", req, res);
+  readonly pages: RequestHandler = (req, res, next) => {
+    this.takeFor("download", req, res);
     next();
   };
 
   /** Like `takeFor`, but returns false instead of throwing. @param key counted instead of the address */
-  async admits(policy: ByAddress, req: IncomingMessage, key?: string): Promise<boolean> {
+  admits(policy: ByAddress, req: IncomingMessage, key?: string): boolean {
     const source = this.sourceOf(req);
-    if (source === undefined) return true;
-    return this.limiters[policy].consume(key ?? source).then(
-      () => true,
-      (refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return false;
-        throw refused;
-      },
-    );
+    return source === undefined || this.limiters[policy].consume(key ?? source).admitted;
   }
 }
 
@@ -89,27 +82,24 @@ export const visitorOf = (visitor: NonNullable<Caller["visitor"]>): string =>
  * Counts `points` for `key` and sets the headers with the rest.
  * @throws RATE_LIMITED
  */
-export async function count(
+export function count(
   res: ServerResponse | undefined,
   policy: string,
-  limiter: RateLimiterMemory,
+  limiter: SharedLimit,
   key: string,
   points = 1,
-): Promise<void> {
-  try {
-    setHeaders(res, policy, limiter, await limiter.consume(key, points));
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    setHeaders(res, policy, limiter, refused);
-    const seconds = Math.ceil(refused.msBeforeNext / 1_000);
-    res?.setHeader("Retry-After", String(seconds));
-    const span = limiter.duration === 1 ? "a second" : `${limiter.duration} seconds`;
-    const wait = seconds === 1 ? "a second" : `${seconds} seconds`;
-    throw new DomainError(
-      "RATE_LIMITED",
-      `More than ${limiter.points} requests in ${span}. Try again in ${wait}.`,
-    );
-  }
+): void {
+  const consumption = limiter.consume(key, points);
+  setHeaders(res, policy, limiter, consumption);
+  if (consumption.admitted) return;
+  const seconds = Math.ceil(consumption.msBeforeNext / 1_000);
+  res?.setHeader("Retry-After", String(seconds));
+  const span = limiter.duration === 1 ? "a second" : `${limiter.duration} seconds`;
+  const wait = seconds === 1 ? "a second" : `${seconds} seconds`;
+  throw new DomainError(
+    "RATE_LIMITED",
+    `More than ${limiter.points} requests in ${span}. Try again in ${wait}.`,
+  );
 }
 
 /** A limit that counted a request, as the headers state it. */
@@ -127,8 +117,8 @@ const stated = new Attached<readonly Stated[]>();
 function setHeaders(
   res: ServerResponse | undefined,
   policy: string,
-  { points, duration }: RateLimiterMemory,
-  { remainingPoints, msBeforeNext }: RateLimiterRes,
+  { points, duration }: SharedLimit,
+  { remainingPoints, msBeforeNext }: Consumption,
 ): void {
   if (!res) return;
   const others = (stated.get(res) ?? []).filter((other) => other.policy !== policy);

@@ -51,10 +51,12 @@ async function intercept(
   const { provider } = database.scope("").ports.telephone;
   const sms = provider.read(parameters);
   const found = sms && (await connectionOf(database, sms, req, parameters));
-  await limits.take(req, res, found?.scope).catch((error: unknown) => {
+  try {
+    limits.take(req, res, found?.scope);
+  } catch (error) {
     metrics.countSms("limited");
     throw error;
-  });
+  }
   if (!found) {
     metrics.countSms("refused");
     // Does not reveal whether the number is connected.

@@ -71,7 +71,7 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
   server.on("upgrade", (request, socket, head) => {
     const accept = () =>
       sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit("connection", opened, request));
-    void admit(options, open, request, socket).then((admitted) => admitted && accept());
+    if (admit(options, open, request, socket)) accept();
   });
   sockets.on("connection", (socket, request) => {
     if (options.limits.sourceOf(request) !== undefined) socket.limitFrames();
@@ -91,17 +91,16 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
 }
 
 /** Counts a new connection for its address; answers 429 if the limit is reached. */
-async function admit(
+function admit(
   { limits, maxSockets, metrics }: SocketOptions,
   open: OpenSockets,
   request: IncomingMessage,
   socket: Duplex,
-): Promise<boolean> {
+): boolean {
   socket.on("error", () => socket.destroy()); // the client may disconnect
   const source = limits.sourceOf(request);
   if (source === undefined) return true;
-  const release =
-    (await limits.admits("connection", request)) && open.open(`address ${source}`, maxSockets.address);
+  const release = limits.admits("connection", request) && open.open(`address ${source}`, maxSockets.address);
   if (release) socket.once("close", release);
   else {
     metrics.countSocket("limited");
@@ -124,14 +123,14 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
     connectionInitWaitTimeout: 10_000,
     onConnect: ({ connectionParams, extra }) => connect(options, open, extra, connectionParams ?? {}),
     onDisconnect: ({ extra }) => extra.unwatch?.(),
-    onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
+    onSubscribe: ({ extra, subscriptions }, _id, payload) => {
       const { request, caller, socket } = extra;
       const requestId = newId();
       ids.set(payload, requestId);
       const limit = caller!.kind === "VISITOR" ? MAX_SUBSCRIPTIONS.visitor : MAX_SUBSCRIPTIONS.others;
       if (Object.keys(subscriptions).length > limit) return [tooMany(limit)];
       try {
-        await limits.take(request, undefined, caller);
+        limits.take(request, undefined, caller);
         const tooSlow = () => socket.giveUp(TOO_SLOW);
         const prepared = subscriptionOf(options, rules, payload);
         if (Array.isArray(prepared)) return prepared;
@@ -158,7 +157,7 @@ async function connect(
 ): Promise<boolean> {
   const { request, socket } = extra;
   const { caller, refusal } = await callerOf(options.credentials, headers);
-  const within = await isWithin(options.limits.take(request, undefined, caller));
+  const within = isWithin(options.limits, request, caller);
   if (!within || (caller && !countSocket(options, open, extra, caller))) socket.giveUp(TOO_MANY);
   if (refusal)
     socket.close(refusal.code === "UNAUTHENTICATED" ? CloseCode.Forbidden : TRY_AGAIN_LATER, refusal.message);
@@ -196,15 +195,16 @@ function countSocket(
   return releases.every((release) => release !== undefined);
 }
 
-/** Whether the limit was not exceeded. @throws other errors than RATE_LIMITED */
-const isWithin = (counted: Promise<void>): Promise<boolean> =>
-  counted.then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof DomainError && error.code === "RATE_LIMITED") return false;
-      throw error;
-    },
-  );
+/** Counts a connection as a request of its caller. @returns false beyond the rate limit */
+function isWithin(limits: RateLimits, request: IncomingMessage, caller: Caller | undefined): boolean {
+  try {
+    limits.take(request, undefined, caller);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "RATE_LIMITED") return false;
+    throw error;
+  }
+}
 
 /** Longest pause between two checks of a credential that expires, in ms. */
 const MAX_CHECK_INTERVAL_MS = 60_000;

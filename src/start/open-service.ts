@@ -21,6 +21,7 @@ import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/eve
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
 import { expressServer, type ExpressServer } from "../http/express-server/express-server";
+import { LIMITS_CHANNEL, LimitExchange } from "../http/limit-exchange";
 import { RateLimits } from "../http/limits";
 import { Metrics } from "../http/metrics/metrics";
 import { BoundedAnswers } from "../platform/outbound/bounds";
@@ -69,6 +70,7 @@ const CHANNELS = [
   SMS_CHANNEL,
   RELEASE_CHANNEL,
   HANG_UP_CHANNEL,
+  LIMITS_CHANNEL,
 ];
 
 /**
@@ -100,11 +102,11 @@ export async function openService(
   });
   const database = new Database(knex, ports);
   metrics.watchDatabase(database, () => useOf(knex));
-  const fileStore = new FileStore(database, storage);
-  await claimFileStore(fileStore, config);
+  const fileStore = await claimed(new FileStore(database, storage), config);
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
+  const limits = new RateLimits(config, new LimitExchange(listener, logger));
   const shared = { config, url, jobsUrl, ports, logger, metrics, givesWay: crowding(knex) };
   const startWork = async () => void (background = await startBackground(shared));
   const steps = new OnlineSteps(ownerUrl, logger);
@@ -114,7 +116,7 @@ export async function openService(
     await database.close();
   };
   const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, startWork, close };
-  return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
+  return { config, logger, database, credentials, steps, ...parts, limits };
 }
 
 const knexOf = (config: Config, url: string, logger: Logger) =>
@@ -151,12 +153,13 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
 }
 
 /** @throws Error naming the setting, if the storage cannot be reached or written */
-async function claimFileStore(fileStore: FileStore, config: Config): Promise<void> {
+async function claimed(fileStore: FileStore, config: Config): Promise<FileStore> {
   await fileStore.claim().catch((error: unknown) => {
     const location =
       config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
     throw new Error(`${location} cannot store files: ${(error as Error).message}`, { cause: error });
   });
+  return fileStore;
 }
 
 const boundedAnswers = (logger: Logger) =>

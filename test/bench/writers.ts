@@ -27,7 +27,10 @@ export async function writers({ ours, databaseUrl, ids, table }: Bench): Promise
   await db.connect();
   const listeners = Array.from({ length: LISTENERS }, () => new Listener(databaseUrl, ["parley_events"]));
   await Promise.all(listeners.map((listener) => listener.start()));
-  const ports = { ...offlinePorts(readConfig({ ENCRYPTION_KEYS: "a key that encrypts nothing at all" })), listener: listeners[0]! };
+  const ports = {
+    ...offlinePorts(readConfig({ ENCRYPTION_KEYS: "a key that encrypts nothing at all" })),
+    listener: listeners[0]!,
+  };
   const knex = connect(databaseUrl, { pool: WRITERS });
   try {
     const { rows } = await db.query<{ id: string }>("select id from organizations where is_default");

@@ -18,6 +18,8 @@ import { proxyTo, type Proxy } from "../support/proxy";
 import { until } from "../support/until";
 
 const { ENCRYPTION_KEYS } = SETTINGS;
+/** From one address: 10 × RATE_LIMIT_VISITOR, and a session costs 3. */
+const SESSIONS_PER_MINUTE = 100;
 const WATCH = `subscription ($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) { id name status message { sequence content } }
 }`;
@@ -74,6 +76,7 @@ beforeAll(async () => {
     ENCRYPTION_KEYS: ENCRYPTION_KEYS!,
     DATABASE_URL: await emptyDatabase(afterTests),
     DATA_DIR: emptyFolder(afterTests),
+    TRUST_PROXY: "127.0.0.1", // the limits do not count clients on this machine
   };
   proxy = await proxyTo(env.DATABASE_URL!);
   afterTests(proxy.stop);
@@ -161,7 +164,9 @@ test(
     };
     await Promise.all(chats.map(ask));
     const roles = async (id: string) => {
-      const { chat } = await other.gql("query ($id: ID!) { chat(id: $id) { messages(last: 9) { role } } }", { id });
+      const { chat } = await other.gql("query ($id: ID!) { chat(id: $id) { messages(last: 9) { role } } }", {
+        id,
+      });
       return (chat.messages as { role: string }[]).map(({ role }) => role);
     };
     for (const id of chats) {
@@ -169,6 +174,32 @@ test(
       await other.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id });
       const answers = (await roles(id)).slice((await roles(id)).indexOf("USER"));
       expect(answers).toEqual(["USER", "ASSISTANT"]);
+    }
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a limit that a client has used up on one server holds on the others",
+  async () => {
+    const publicKey = /PUBLIC +(\S+)/.exec(servers.map((server) => server.stdout()).join())![1]!;
+    const { id: assistantId } = await one.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    const begin = "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }";
+    const start = async (api: Api) => {
+      const guest = api.as({ "X-API-Key": publicKey, "X-Forwarded-For": "203.0.113.7" });
+      const answer = await guest.request("POST", "/graphql", {
+        query: begin,
+        variables: { input: { assistantId } },
+      });
+      return { refused: JSON.stringify(answer.body).includes("RATE_LIMITED"), headers: answer.headers };
+    };
+    let admitted = 0;
+    while (!(await start(one)).refused) admitted++;
+    expect(admitted).toBe(SESSIONS_PER_MINUTE);
+    for (const api of apis.slice(1)) {
+      let more = 0;
+      await until(async () => (await start(api)).refused || ++more < 0);
+      expect(more).toBeLessThan(SESSIONS_PER_MINUTE);
     }
   },
   2 * SERVER_TIMEOUT_MS,

@@ -27,7 +27,9 @@ export async function proxyTo(url: string): Promise<Proxy> {
     near.once("data", (opening: Buffer) => [near, far].forEach((end) => openings.set(end, String(opening))));
     for (const socket of [near, far]) {
       const end = () => [near, far].forEach((end) => end.destroy());
-      sockets.add(socket.on("error", end).on("close", () => (sockets.delete(socket), openings.delete(socket))));
+      sockets.add(
+        socket.on("error", end).on("close", () => (sockets.delete(socket), openings.delete(socket))),
+      );
       if (hangs) socket.pause();
     }
   });

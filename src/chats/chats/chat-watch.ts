@@ -16,11 +16,10 @@ interface Stream {
 /** Interval of looking for changes, because notifications can be lost. */
 const INTERVAL_MS = 1_000;
 
-const POSITIONS = statement<{ id: string; messageCount: number; statusEventId: string }>(
-  ({ table, $, db }) =>
-    table("chats")
-      .select("id", "messageCount", "statusEventId")
-      .where("id", db.raw("any(?::text[])", [$(1)])),
+const POSITIONS = statement<{ id: string; messageCount: number; statusEventId: string }>(({ table, $, db }) =>
+  table("chats")
+    .select("id", "messageCount", "statusEventId")
+    .where("id", db.raw("any(?::text[])", [$(1)])),
 );
 
 const watches = new Attached<ChatWatch>();

@@ -112,4 +112,3 @@ export class Listener {
 }
 
 const RENEWED = Symbol("renewed");
-

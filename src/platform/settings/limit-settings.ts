@@ -5,12 +5,12 @@ export const LIMIT_SETTINGS = {
   RATE_LIMIT_ORGANIZATION: [
     whole(1, 1_000_000).default(600),
     "`600`",
-    "Requests per second per organization, in one process.",
+    "Requests per second per organization, in all servers together.",
   ],
   RATE_LIMIT_CREDENTIAL: [
     whole(1, 1_000_000).optional(),
     "the value of `RATE_LIMIT_ORGANIZATION`",
-    "Requests per second per key, and per user or visitor with a token, in one process.",
+    "Requests per second per key, and per user or visitor with a token, in all servers together.",
   ],
   RATE_LIMIT_ANONYMOUS: [
     whole(1, 1_000_000).default(20),
