@@ -34,6 +34,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "audit:export": READS,
   "audit:verify": READS,
   backup: READS,
+  migrate: "changes tables, as the start of a server does",
   "database:roles": "changes roles and their rights, and nothing of an organization",
 };
 
@@ -133,6 +134,23 @@ test(
     }
   },
   8 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "migrate prepares an empty database, prints its keys once, and may be repeated",
+  async () => {
+    const { BOOTSTRAP_SECRET_KEY: _secret, BOOTSTRAP_PUBLIC_KEY: _public, ...settings } = SETTINGS;
+    const env = { ...settings, DATA_DIR: emptyFolder(), DATABASE_URL: await emptyDatabase() };
+    const { code, stdout } = await runToEnd(COMMANDS.migrate!, env);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/SECRET {2}parley_sk_\w+\n[^]*all migrations/)]);
+    const again = await runToEnd(COMMANDS.migrate!, env);
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^The database has all migrations/),
+    ]);
+    expect(await runToEnd(COMMANDS.migrate!, env, "--now")).toMatchObject({ code: 1 });
+  },
+  SERVER_TIMEOUT_MS,
 );
 
 test(

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { parse } from "yaml";
+import { readConfig, SETTINGS } from "../../src/platform/settings/config";
+
+const ROOT = join(__dirname, "../..");
+const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const yaml = (path: string) => parse(text(path), { merge: true });
+const { version, scripts } = JSON.parse(text("package.json"));
+/** Seconds after which a server that stops has cut off what still runs. */
+const STOPS_WITHIN = Number(/SHUTDOWN_GRACE_MS = (\d+)_000/.exec(text("src/start/serve.ts"))![1]);
+/** A version of at least two numbers, which a later image does not get. */
+const PINNED = /:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/;
+
+const areSettings = (names: readonly string[]) =>
+  expect(names.filter((name) => !Object.hasOwn(SETTINGS, name))).toEqual([]);
+const isServed = (path: string) => expect(text("src/http/health.ts")).toContain(`router.get("${path}"`);
+
+describe("the container image", () => {
+  const file = text("deploy/container/Containerfile");
+
+  test("begins with an image of a fixed version, runs as an ordinary user and names settings", () => {
+    const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(file)!;
+    expect(base).toMatch(PINNED);
+    expect(file.match(/^FROM .*/gm)).toEqual(["FROM ${NODE_IMAGE} AS build", "FROM ${NODE_IMAGE}"]);
+    expect(file).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+    areSettings([.../^ENV (.*)$/m.exec(file)![1]!.matchAll(/(\w+)=/g)].map(([, name]) => name!));
+    expect(file).toContain(`parley:${version}`);
+  });
+
+  test("gets all files that the build reads", () => {
+    const sent = text("deploy/container/Containerfile.dockerignore")
+      .match(/^!.*/gm)!
+      .map((it) => it.slice(1));
+    expect(sent.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    const [, sources] = /const STEPS = ([^]*?)\n\];/.exec(text("src/cli/launch.mjs"))!;
+    const read = [...sources!.matchAll(/"([\w./-]+)",?(?=[^\]]*\],?\n)/g)].map(
+      ([, path]) => path!.split("/")[0]!,
+    );
+    const shared = ["package.json", "package-lock.json", "tsconfig.json"];
+    for (const path of [...read, ...shared].filter((it) => existsSync(join(ROOT, it))))
+      expect(sent).toContain(path);
+  });
+
+  test("asks a path for its health that exists", () => {
+    isServed(/\/health\/\w+/.exec(text("deploy/container/healthcheck.mjs"))![0]);
+  });
+});
+
+describe("the Compose file", () => {
+  const { services, networks } = yaml("deploy/compose.yaml");
+
+  test("has images of fixed versions", () => {
+    for (const { image, build } of Object.values(
+      services as Record<string, { image: string; build?: object }>,
+    ))
+      expect(image).toMatch(build ? `parley:${version}` : PINNED);
+  });
+
+  test("gives both servers settings, and enough time to stop", () => {
+    const server = services["parley-1"];
+    expect(services["parley-2"]).toEqual(server);
+    areSettings(Object.keys(server.environment));
+    expect(server.environment.TRUST_PROXY).toBe(networks.front.ipam.config[0].subnet);
+    expect(parseInt(server.stop_grace_period)).toBeGreaterThan(STOPS_WITHIN);
+  });
+
+  test("takes its variables from the example, which says all that are required", () => {
+    const required = new Set(
+      [...text("deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name),
+    );
+    const example = text("deploy/compose.env.example");
+    expect([...example.matchAll(/^(\w+)=$/gm)].map(([, name]) => name).sort()).toEqual([...required].sort());
+  });
+
+  test("has a proxy that knows both servers, asks for their health and hides the metrics", () => {
+    const proxy = text("deploy/Caddyfile");
+    expect(proxy).toContain("reverse_proxy parley-1:4000 parley-2:4000 {");
+    isServed(/health_uri (\S+)/.exec(proxy)![1]!);
+    expect(proxy).toMatch(/@metrics path \/metrics \/metrics\/\n\trespond @metrics 404/);
+  });
+});
+
+describe("the Helm chart", () => {
+  const folder = "deploy/helm/parley";
+  const templates = readdirSync(join(ROOT, folder, "templates")).map((name) =>
+    text(join(folder, "templates", name)),
+  );
+  const values = yaml(join(folder, "values.yaml"));
+
+  test("has the version of the service, and settings that exist", () => {
+    expect(yaml(join(folder, "Chart.yaml"))).toMatchObject({ version, appVersion: version });
+    areSettings(Object.keys(values.settings));
+    const schema = JSON.parse(text(join(folder, "values.schema.json")));
+    areSettings(
+      schema.properties.settings.not.anyOf.flatMap(({ required }: { required: string[] }) => required),
+    );
+  });
+
+  test("asks paths for their health that exist, and runs a command that exists", () => {
+    const all = templates.join("\n");
+    const paths = [...all.matchAll(/path: (\/health\S*)/g)].map(([, path]) => path!);
+    expect(paths.length).toBe(3);
+    paths.forEach(isServed);
+    expect(scripts[/args: \["(\w+)"\]/.exec(all)![1]!]).toBeDefined();
+    expect(all).toContain(`containerPort: ${readConfig({}).PORT}`);
+  });
+
+  test("gives a server time to stop", () => {
+    const { preStopSeconds, gracePeriodSeconds } = values.termination;
+    expect(gracePeriodSeconds).toBeGreaterThan(preStopSeconds + STOPS_WITHIN);
+  });
+});
+
+test("the unit for systemd is that of the documentation, and gives a server time to stop", () => {
+  const unit = text("deploy/systemd/parley.service");
+  expect(text("docs/deployment.md")).toContain(`\`\`\`ini\n${unit}\`\`\`\n`);
+  expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)![1])).toBeGreaterThan(STOPS_WITHIN);
+});
