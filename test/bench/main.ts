@@ -23,6 +23,7 @@ import { sms } from "./sms";
 import { ratio, Table } from "./table";
 import { turns } from "./turns";
 import { writers } from "./writers";
+import { upgrade } from "./upgrade";
 
 /** Requests before the service's memory is measured. */
 const MANY = 100_000;
@@ -171,7 +172,7 @@ async function texting() {
 
 /**
  * Parts. `npm run bench` runs all, `npm run bench -- search turns` the named ones; `-- before DIR` compares with a
- * built checkout.
+ * built checkout; `-- upgrade COMMIT` upgrades the database of a running server of an earlier version.
  */
 const PARTS = {
   idle,
@@ -194,6 +195,7 @@ async function main() {
   const named = process.argv.slice(2);
   const [first, checkout] = named;
   if (first === "before" && checkout) return before(checkout, FLAGS, load, table);
+  if (first === "upgrade") return upgrade(table, checkout);
   const unknown = named.filter((name) => !Object.hasOwn(PARTS, name));
   if (unknown.length > 0)
     throw new Error(`No such part: ${unknown.join(", ")}. There are ${Object.keys(PARTS).join(", ")}.`);

@@ -1,0 +1,88 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { freePort } from "../support/free-port";
+import { until } from "../support/until";
+
+/** A built checkout of a version. */
+export interface Version {
+  readonly folder: string;
+  readonly commit: string;
+  remove(): void;
+}
+
+function command(program: string, args: readonly string[], cwd?: string): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout.trim();
+}
+
+/** The version in this folder, which has been built. */
+export const thisVersion = (): Version => ({
+  folder: process.cwd(),
+  commit: command("git", ["describe", "--always", "--dirty"]),
+  remove: () => undefined,
+});
+
+/** Checks a commit out into a folder of its own and builds it, with the packages of this checkout. */
+export function checkOut(ref: string): Version {
+  const commit = command("git", ["rev-parse", "--short", `${ref}^{commit}`]);
+  const parent = mkdtempSync(join(process.env.CHECKOUTS ?? tmpdir(), "parley-version-"));
+  const folder = join(parent, commit);
+  command("git", ["worktree", "add", "--detach", folder, commit]);
+  const remove = () => {
+    command("git", ["worktree", "remove", "--force", folder]);
+    rmSync(parent, { recursive: true, force: true });
+  };
+  try {
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    command(process.execPath, ["src/cli/launch.mjs"], folder);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { folder, commit, remove };
+}
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** What it has written to standard output and standard error. */
+  said(): string;
+  stop(): Promise<void>;
+}
+
+/** Runs a server of a version with only these settings, and waits until it is ready. */
+export async function serve(
+  { folder }: Version,
+  settings: Readonly<Record<string, string>>,
+): Promise<Server> {
+  const port = String(await freePort());
+  const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
+  const bundled = join(folder, "src/cli/bundle/run.cjs");
+  const program = existsSync(bundled) ? [bundled, "main"] : [join(folder, "src/cli/launch.mjs"), "main"];
+  const env = { PATH, HOME, TMPDIR, HOST: "127.0.0.1", ...settings, PORT: port };
+  const child = spawn(process.execPath, program, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const url = `http://127.0.0.1:${port}`;
+  const ended = once(child, "close");
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  const isReady = async () => {
+    if (child.exitCode !== null) return true;
+    return (await fetch(`${url}/health/ready`)).ok;
+  };
+  await until(isReady).catch(async (cause: unknown) => {
+    await stop();
+    throw new Error(`The server is not ready:\n${said}`, { cause });
+  });
+  if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${said}`);
+  return { url, pid: child.pid!, child, said: () => said, stop };
+}
