@@ -26,10 +26,10 @@ export interface BackupOptions {
 }
 
 /**
- * Tables that are not backed up: a restored copy has its own file storage, and a backup would keep exports of
- * personal data beyond the day after which they expire.
+ * Tables that are not backed up: a restored copy has its own file storage and its own replica, and a backup would keep
+ * exports of personal data beyond the day after which they expire.
  */
-const EXCLUDED_TABLES = ["file_store", "end_user_exports"];
+const EXCLUDED_TABLES = ["file_store", "end_user_exports", "write_positions"];
 
 const FILES = "files.ndjson";
 export const KEYS_FILE = "encryption-keys";

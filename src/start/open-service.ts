@@ -15,6 +15,7 @@ import { RELEASE_CHANNEL } from "../platform/database/holds";
 import { Listener } from "../platform/database/listener";
 import { useOf } from "../platform/database/readings";
 import { OnlineSteps } from "../platform/database/online-steps";
+import { openReplica } from "./open-replica";
 import { aboutServer } from "../platform/database/server-marks";
 import { hasVectors } from "../platform/database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
@@ -87,18 +88,17 @@ export async function openService(
 ): Promise<Service> {
   const { app, server } = expressServer();
   const listener = listenerOf(config, config.DATABASE_DIRECT_URL ?? url);
-  const knex = knexOf(config, url, logger);
+  const { knex, replication, wrote } = await openPools(config, url, logger);
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
   const metrics = new Metrics();
   const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: installationStorage(storage, knex, () => fileStore),
-    answers,
-    logger,
-    metrics,
+    ...{ answers, logger, metrics },
     forgetKey: (id) => credentials.forget(id),
     jobSlot: (id) => background?.jobSlot(id),
+    replica: replication?.replica,
   });
   const database = new Database(knex, ports);
   metrics.watchDatabase(database, () => useOf(knex));
@@ -107,20 +107,25 @@ export async function openService(
   hangUpSimulated(ports);
   await listener.start();
   const limits = new RateLimits(config, new LimitExchange(listener, logger));
-  const shared = { config, url, jobsUrl, ports, logger, metrics, givesWay: crowding(knex) };
+  const shared = { config, url, jobsUrl, ports, logger, metrics, givesWay: crowding(knex), wrote };
   const startWork = async () => void (background = await startBackground(shared));
   const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
     await Promise.all([background?.stop(), steps.stop()]);
     await closePorts(ports, listener);
-    await database.close();
+    await Promise.all([database.close(), replication?.close()]);
   };
   const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, startWork, close };
   return { config, logger, database, credentials, steps, ...parts, limits };
 }
 
-const knexOf = (config: Config, url: string, logger: Logger) =>
-  connect(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger });
+/** The connections for requests. */
+async function openPools(config: Config, url: string, logger: Logger) {
+  const replication = await openReplica(config, url, logger);
+  const { wrote } = replication ?? {};
+  const knex = connect(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger, wrote });
+  return { knex, replication, wrote };
+}
 
 /** Whether requests wait for a connection. */
 const crowding = (knex: Knex) => () => (knex.client as Client).isCrowded; // as connect makes it
@@ -172,7 +177,7 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & {
+  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage" | "replica"> & {
     readonly answers: BoundedAnswers;
     readonly logger: Logger;
     readonly metrics: Metrics;

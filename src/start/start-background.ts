@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { watchClock } from "../platform/database/clock-watch";
-import { connect, servingOptions } from "../platform/database/connect";
+import { connect, servingOptions, type ConnectOptions } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
@@ -30,6 +30,8 @@ interface BackgroundOptions {
   readonly metrics: Metrics;
   /** Whether requests wait for connections: jobs let them go first. */
   readonly givesWay: () => boolean;
+  /** Notes that an organization has written, if there is a replica. */
+  readonly wrote?: ConnectOptions["wrote"];
 }
 
 /**
@@ -75,8 +77,8 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
 }
 
 /** The pools of jobs and of deliveries. */
-function openDatabases({ config, url, ports, logger, metrics, givesWay }: BackgroundOptions) {
-  const serving = { ...servingOptions(config), logger };
+function openDatabases({ config, url, ports, logger, metrics, givesWay, wrote }: BackgroundOptions) {
+  const serving = { ...servingOptions(config), logger, wrote };
   const knex = connect(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
   const deliveries = connect(url, { ...serving, ...DELIVERY_POOL });
   metrics.watchPool("jobs", () => useOf(knex));

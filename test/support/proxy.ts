@@ -9,12 +9,13 @@ export interface Proxy {
   goOn(): void;
   /** Closes every connection from now on, including new ones. */
   leave(): void;
-  comeBack(): void;
+  /** @param url where the database is now, if it moved */
+  comeBack(url?: string): void;
   stop(): void;
 }
 
 export async function proxyTo(url: string): Promise<Proxy> {
-  const { hostname, port } = new URL(url);
+  let target = new URL(url);
   const sockets = new Set<Socket>();
   /** What a connection says first, which includes its application_name. */
   const openings = new Map<Socket, string>();
@@ -22,7 +23,7 @@ export async function proxyTo(url: string): Promise<Proxy> {
   let isAway = false;
   const server = createServer((near) => {
     if (isAway) return void near.destroy();
-    const far = connect(Number(port), hostname);
+    const far = connect(Number(target.port), target.hostname);
     near.pipe(far).pipe(near);
     near.once("data", (opening: Buffer) => [near, far].forEach((end) => openings.set(end, String(opening))));
     for (const socket of [near, far]) {
@@ -53,7 +54,10 @@ export async function proxyTo(url: string): Promise<Proxy> {
       isAway = true;
       destroyAll();
     },
-    comeBack: () => void (isAway = false),
+    comeBack: (moved = target.href) => {
+      target = new URL(moved);
+      isAway = false;
+    },
     stop: () => {
       server.close();
       destroyAll();

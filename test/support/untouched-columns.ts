@@ -65,6 +65,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   voice_configurations: "assistant_id organization_id",
   webhook_destinations: "former_sealed_secret id organization_id sealed_secret",
   // Only ids, and beginnings of ids.
+  write_positions: "organization_id",
   log_blocks: "assistant_id channel from_id organization_id",
   log_changes: "assistant_id channel chat_id organization_id",
   workflow_edges: "id organization_id workflow_id",

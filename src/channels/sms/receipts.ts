@@ -1,5 +1,6 @@
 import { currentDate } from "../../platform/clock";
-import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
+import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
+import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { ReceivedSms } from "../../platform/ports/telephony";
 

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
+import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import type { Pieces } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, FUNCTION_FACTS } from "./measures";
@@ -124,7 +125,8 @@ export class Facts {
   /** @param more parameters after the start and the end of the period */
   read<R>(facts: FactsStatement<R>, more: readonly unknown[] = []): Promise<R[]> {
     const { statement, values } = facts.by(this.filter);
-    return this.scope.read(statement, [this.period.from, this.period.to, ...more, ...values]);
+    const all = [this.period.from, this.period.to, ...more, ...values];
+    return replicated(this.scope, (from) => from.read(statement, all));
   }
 
   /** @param more parameters after those of the spans */

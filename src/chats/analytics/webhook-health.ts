@@ -1,5 +1,6 @@
 import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
 import { NEWEST_FIRST } from "../../platform/database/order";
+import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { addUp, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
 import { daysOf, type Period } from "./period";
@@ -63,7 +64,8 @@ export async function webhookHealth(
 ): Promise<WebhookHealth> {
   const { from, to, timezone } = period;
   const { statement, values } = GROUPS.by({ projectId });
-  const groups = scope.assistantIds ? [] : await scope.read(statement, [from, to, timezone, ...values]);
+  const all = [from, to, timezone, ...values];
+  const groups = scope.assistantIds ? [] : await replicated(scope, (reader) => reader.read(statement, all));
   const days = daysOf(period).map((date) => ({
     date,
     ...countsOf(groups.filter(({ day }) => day === date)),

@@ -9,6 +9,7 @@ import {
 } from "../../platform/database/connection";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import type { RowsOf } from "../../platform/database/rows";
+import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
 import {
@@ -65,7 +66,7 @@ export class AllLogs {
     const conditions = { ...filter, after };
     if (search) return this.found(search, conditions, take);
     const { statement, values } = LIST.by(valuesOf(conditions));
-    const rows = await this.scope.read(statement, [take + 1, ...values]);
+    const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
     return connectionOf(rows.map(toEntry), take);
   }
 

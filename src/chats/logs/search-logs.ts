@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/order";
+import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
 import { byStart, LOG_CONDITIONS, valuesOf, type EntryRow, type LogConditions } from "./log-conditions";
@@ -88,13 +89,8 @@ async function indexed<R extends FoundRow>(
   const { assistantId, ...others } = conditions;
   const { statement, values } = (assistantId == null ? ofAll : ofAssistant)[order].by(valuesOf(others));
   const assistant = assistantId == null ? [] : [assistantId];
-  return scope.readInTime(Math.ceil(milliseconds), statement, [
-    pattern,
-    take,
-    offset,
-    ...assistant,
-    ...values,
-  ]);
+  const all = [pattern, take, offset, ...assistant, ...values];
+  return replicated(scope, (from) => from.readInTime(Math.ceil(milliseconds), statement, all));
 }
 
 /** Searches the next chunk. */
@@ -106,7 +102,7 @@ async function scan<R extends FoundRow>(
   most: number,
 ): Promise<Scanned<R>> {
   const { statement, values } = next.by(valuesOf(conditions));
-  const rows = await scope.read(statement, [pattern, most, ...values]);
+  const rows = await replicated(scope, (from) => from.read(statement, [pattern, most, ...values]));
   const end = rows.findIndex(({ isEnd }) => isEnd);
   return end < 0 ? { matches: rows } : { matches: rows.toSpliced(end, 1), last: rows[end]!.id };
 }

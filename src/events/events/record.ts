@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
-import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
+import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
+import type { Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 import type { Recipe } from "../../platform/database/value-types";
 import { digestOf } from "./compose";

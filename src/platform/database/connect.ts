@@ -19,6 +19,8 @@ export interface ConnectOptions {
   readonly pooled?: boolean;
   /** Whether statements are prepared under names, which PgBouncer before 1.21 does not support; default true. */
   readonly prepares?: boolean;
+  /** Called after an organization has changed data. */
+  readonly wrote?: ClientSettings["wrote"];
   /** Gets warnings of knex at debug level: the errors that cause them reach the callers. */
   readonly logger?: Pick<Logger, "debug">;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
@@ -85,6 +87,7 @@ export function connect(
     rowSecurity = false,
     pooled = false,
     prepares = true,
+    wrote,
     logger,
     givesWay,
   }: ConnectOptions = {},
@@ -104,7 +107,7 @@ export function connect(
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
     ...{ hear, rowSecurity, prepares },
-    givesWay,
+    ...{ wrote, givesWay },
     log: knexLog(logger),
   };
   return knex(config);

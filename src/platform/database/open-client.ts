@@ -6,7 +6,13 @@ import ADVICE from "./connection-advice.json";
 /** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Settings that name the database. The first one with a URL is named in errors about it. */
-const SETTINGS = ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];
+const SETTINGS = [
+  "DATABASE_URL",
+  "DATABASE_DIRECT_URL",
+  "DATABASE_OWNER_URL",
+  "DATABASE_JOBS_URL",
+  "DATABASE_REPLICA_URL",
+];
 
 /** Codes for failures that pg reports without one. */
 const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [

@@ -3,6 +3,7 @@ import { invalid } from "../errors";
 import { isLate, lateJson, readLate } from "../json/json-source";
 import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
 import { byAge, inBothOrders, type Order } from "./order";
+import { replicated } from "./replicated";
 import type { Rows } from "./rows";
 import type { Scope } from "./scope";
 import { sqlOf, statement, type Build, type Pieces, type Statement } from "./statement";
@@ -108,10 +109,12 @@ export async function page<T extends TenantTable, C extends ColumnOf<T>, F exten
   const { order, take, offset } = window(query);
   const read = (order: Order, take: number, offset: number) => {
     const { statement, values } = list.found[order].by(filter);
-    return scope.read(statement, [take, offset, ...values]);
+    return replicated(scope, (from) => from.read(statement, [take, offset, ...values]));
   };
   const counted = list.count.by(filter);
-  const count = scope.read(counted.statement, counted.values).then(([total]) => Number(total?.count));
+  const count = replicated(scope, (from) => from.read(counted.statement, counted.values)).then(([total]) =>
+    Number(total?.count),
+  );
   const [found, total] = await Promise.all([
     offset < FAR_OFFSET
       ? read(order, take, offset)

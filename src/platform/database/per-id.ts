@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
+import { replicated } from "./replicated";
 import type { Scope } from "./scope";
 import { sqlOf, type Build, type Pieces, type QueryOf } from "./statement";
 
@@ -56,7 +57,8 @@ export async function readPerId<R, F extends string>(
   values: readonly unknown[] = [],
 ): Promise<RowOfId<R>[][]> {
   const { statement, values: given } = rows.by(filter);
-  const found = await scope.read(statement, [ids, take, offset, ...values, ...given]);
+  const all = [ids, take, offset, ...values, ...given];
+  const found = await replicated(scope, (from) => from.read(statement, all));
   const groups = new Map<string, RowOfId<R>[]>(ids.map((id) => [id, []]));
   for (const row of found) groups.get(row.wantedId)!.push(row);
   return ids.map((id) => groups.get(id)!);

@@ -3,6 +3,7 @@ import { currentTime } from "../clock";
 import type { Notifications } from "../ports/ports";
 import { enqueueJob, type JobOptions } from "./enqueue-job";
 import { Expressions } from "./expressions";
+import type { Client } from "./knex-client/client";
 
 /** Tells other servers, and workers, of the changes of a scope. */
 export abstract class ScopeNotifications extends Expressions {
@@ -53,6 +54,8 @@ export abstract class ScopeNotifications extends Expressions {
   private afterCommit(act: () => void): void {
     const { db } = this;
     if (!this.inTransaction) return act();
-    (db as Knex.Transaction).executionPromise.then(act, () => undefined); // `inTransaction` tells what it is
+    const { executionPromise } = db as Knex.Transaction; // `inTransaction` tells what it is
+    const { wrote } = (db.client as Client).settings; // as connect makes it
+    executionPromise.then(() => wrote?.(this.organizationId)).then(act, () => undefined);
   }
 }

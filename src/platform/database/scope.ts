@@ -5,19 +5,17 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
-import { MAX_ATTEMPTS } from "./enqueue-job";
 import { lock, tryLock } from "./locks";
 import type { Notes } from "./notes";
 import type { AuditedStatement } from "./audited-statement";
 import { encoded } from "./encoded";
 import { noteGrowth } from "./growth";
 import type { AnyTable, New, RowsOf } from "./rows";
+import type { Client } from "./knex-client/client";
 import { ifCanceled, runQuery } from "./run-query";
 import { ScopeNotifications } from "./scope-notifications";
 import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
-
-export { MAX_ATTEMPTS };
 
 /** The properties in which scopes of one request differ. */
 interface Parts {
@@ -120,10 +118,11 @@ export class Scope extends ScopeNotifications {
       return result;
     }
     const inside = (db: Knex) => this.with({ db }).transaction(work);
-    return this.db.transaction(inside).catch((error: unknown) => {
+    const result = this.db.transaction(inside).catch((error: unknown) => {
       this.operation?.rolledBack();
       throw error;
     });
+    return (this.db.client as Client).noted(this.organizationId, result); // as connect makes it
   }
 
   /** Stores the audit entry unless it is stored already or belongs to the operation's first event. */
@@ -158,7 +157,7 @@ export class Scope extends ScopeNotifications {
   /** Runs a write statement. It is sent separately, so that reads do not wait for the disk. */
   write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
-    return this.run({}, statement, values);
+    return (this.db.client as Client).noted(this.organizationId, this.run({}, statement, values));
   }
 
   /** Runs a write statement that also stores the audit entry of the operation, if it returns a row. */
@@ -175,21 +174,20 @@ export class Scope extends ScopeNotifications {
    * lock
    */
   async tryLock(name: string): Promise<boolean> {
-    return tryLock(this.db, this.lockKey(name));
+    return tryLock(this.db, `${this.organizationId}:${name}`);
   }
 
   /** Locks `name` in this organization until the transaction ends; waits for other transactions. */
   async lock(name: string): Promise<void> {
-    await lock(this.db, this.lockKey(name));
+    await lock(this.db, `${this.organizationId}:${name}`);
   }
 
-  private with(changes: Partial<Parts>): Scope {
+  /** The same scope with other parts. */
+  with(changes: Partial<Parts>): Scope {
     const { db, organizationId, ports, notes, operation, assistantIds } = this;
     const parts: Parts = { db, operation, assistantIds, ...changes };
     return new Scope(parts.db, organizationId, ports, notes, parts.operation, parts.assistantIds);
   }
-
-  private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
 
   private async run<R>(
     caller: object,

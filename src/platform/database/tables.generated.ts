@@ -877,6 +877,10 @@ export interface Tables {
     createdAt: ColumnWithDefault<Date>;
     updatedAt: ColumnWithDefault<Date>;
   };
+  write_positions: {
+    organizationId: Column<string>;
+    position: Column<string>;
+  };
 }
 
 /** Names of the columns of every table and view. */
@@ -953,4 +957,5 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   workflow_edges: ["organizationId", "workflowId", "id", "fromNodeId", "toNodeId", "kind", "rank", "description", "collects", "variable", "operator", "value", "functionName", "createdAt", "updatedAt"],
   workflow_nodes: ["organizationId", "workflowId", "id", "type", "name", "assistantId", "instructions", "functionName", "arguments", "resultVariable", "message", "endReason", "metadata", "createdAt", "updatedAt"],
   workflows: ["organizationId", "id", "name", "description", "projectId", "createdAt", "updatedAt"],
+  write_positions: ["organizationId", "position"],
 };

@@ -52,6 +52,7 @@ export type TenantTable =
   | "provider_erasures"
   | "retentions"
   | "stored_sizes"
+  | "write_positions"
   | View;
 
 /** Tables without an organization that services access through Scope. */

@@ -13,7 +13,13 @@ export function transportOf(url: string): string {
 /** How the connections of a server are protected, by setting if they differ; undefined for the embedded database. */
 export function describeTransport(config: Config): string | undefined {
   if (config.DATABASE_URL === undefined) return undefined;
-  const names = ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const;
+  const names = [
+    "DATABASE_URL",
+    "DATABASE_DIRECT_URL",
+    "DATABASE_OWNER_URL",
+    "DATABASE_JOBS_URL",
+    "DATABASE_REPLICA_URL",
+  ] as const;
   const each = names.flatMap((name) => {
     const url = config[name];
     return url === undefined ? [] : [{ name, transport: transportOf(url) }];

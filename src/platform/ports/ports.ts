@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import type { Crypto } from "../crypto";
 import type { Catalog, ModelEntry } from "../catalog/load-catalog";
 import type { Outbound } from "../outbound/http";
@@ -118,6 +119,15 @@ export interface Notifications {
   onRenewed(listener: () => void): () => void;
 }
 
+/** A replica of the database, for reads. */
+export interface ReadReplica {
+  readonly db: Knex;
+  /** Whether it has everything up to a position in the primary's log, in bytes. */
+  has(position: bigint): Promise<boolean>;
+  /** Leaves the replica alone for a while after a failure. */
+  failed(error: unknown): void;
+}
+
 /** Everything outside the database that services use. */
 export interface Ports {
   readonly crypto: Crypto;
@@ -142,6 +152,8 @@ export interface Ports {
   readonly outbound: Outbound;
   /** Receives notifications about changes by any server process. */
   readonly listener: Notifications;
+  /** Undefined if the settings name none. */
+  readonly replica?: ReadReplica;
   /** Public address of the service, without a trailing slash. */
   readonly publicUrl: () => string;
   /** Takes a slot for a job; undefined if this process runs no jobs or has no free slot for this organization. */

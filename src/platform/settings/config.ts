@@ -194,7 +194,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
     config.DATABASE_URL === undefined && !problems.some((line) => line.startsWith("DATABASE_URL "));
   if (needsKeys && !embedded && !env.ENCRYPTION_KEYS?.trim())
     problems.push("ENCRYPTION_KEYS must be set if DATABASE_URL is");
-  for (const name of ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
+  for (const name of [
+    "DATABASE_DIRECT_URL",
+    "DATABASE_OWNER_URL",
+    "DATABASE_JOBS_URL",
+    "DATABASE_REPLICA_URL",
+  ] as const)
     if (embedded && config[name] !== undefined) problems.push(`${name} also needs DATABASE_URL`);
   for (const store of ["S3", "BACKUP_S3"] as const)
     if (!config[`${store}_ACCESS_KEY_ID`] !== !config[`${store}_SECRET_ACCESS_KEY`])

@@ -27,6 +27,11 @@ export const DATABASE_SETTINGS = {
     "the value of `DATABASE_DIRECT_URL`",
     "URL of the same database for the role that takes jobs and sees nothing else.",
   ],
+  DATABASE_REPLICA_URL: [
+    databaseUrl.optional(),
+    "unset: no replica",
+    "URL of a streaming replica of the database. Lists, logs and analytics are read there once it has what their organization has written; see [Read replica](operations.md#read-replica).",
+  ],
   DATABASE_POOL: [
     whole(1, 500).default(10),
     "`10`",

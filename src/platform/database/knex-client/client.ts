@@ -24,6 +24,8 @@ export interface QueryContext {
 export interface ClientSettings {
   /** Hears of each statement before it is sent. */
   readonly hear: (query: Query) => void;
+  /** Called after an organization has changed data; the change ends with it. */
+  readonly wrote?: (organizationId: string) => Promise<void>;
   /** Whether each statement runs for the organization of its query context, so that row-level security applies. */
   readonly rowSecurity: boolean;
   /** Whether statements are prepared under names. */
@@ -39,6 +41,7 @@ const QUERY_TIMEOUT_MS = 8_000;
 const GIVE_WAY_TIMEOUT_MS = 500;
 const GIVE_WAY_PAUSE_MS = 10;
 
+const CHANGE = /^(insert|update|delete) /;
 const TRANSACTION_EDGE = /^(BEGIN|COMMIT|ROLLBACK)/i;
 /** Ids of organizations; empty for statements of no organization. */
 const ORGANIZATION_ID = /^[\w-]*$/;
@@ -74,13 +77,22 @@ export class Client extends PostgresClient {
   override query(connection: PoolClient, query: Query | string): Promise<unknown> {
     const about = typeof query === "string" ? { sql: query } : query;
     const { hear } = this.settings;
-    return this.inTime(connection, () => {
+    const result = this.inTime(connection, () => {
       hear(about);
       const local = TRANSACTION_EDGE.test(about.sql) ? "" : this.localSettings(about.queryContext);
       return inOnePacket(connection, () =>
         this.withSettings(connection, local, () => super.query(connection, query)),
       );
     });
+    const writer = about.queryContext?.organizationId;
+    return writer !== undefined && CHANGE.test(about.sql) ? this.noted(writer, result) : result;
+  }
+
+  /** A change of an organization. It ends when `wrote` has heard of it; in a transaction, that ends with the transaction. */
+  async noted<R>(organizationId: string, change: Promise<R>): Promise<R> {
+    const result = await change;
+    if (!this.transacting) await this.settings.wrote?.(organizationId);
+    return result;
   }
 
   /** Statements that set what a query needs until the end of its transaction; empty if it needs nothing. */

@@ -2,7 +2,7 @@ import { setImmediate as immediate, setTimeout as sleep } from "node:timers/prom
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { newId } from "../../database/ids";
-import { MAX_ATTEMPTS } from "../../database/scope";
+import { MAX_ATTEMPTS } from "../../database/enqueue-job";
 import type { StartedJob, JobSlot } from "../../ports/ports";
 import { SharedSlots } from "../shares";
 import { runEntered, soleName } from "../sole";

@@ -1,0 +1,84 @@
+import type { Logger } from "pino";
+import type { Config } from "../platform/settings/config";
+import { connect, servingOptions } from "../platform/database/connect";
+import { openClient } from "../platform/database/open-client";
+import { Replica } from "../platform/database/replica/replica";
+import { WritePositions } from "../platform/database/replica/write-positions";
+
+/** The replica of an installation, and what its servers note for it. */
+export interface Replication {
+  readonly replica: Replica;
+  /** Resolves when a change that the organization has committed is noted. */
+  readonly wrote: (organizationId: string) => Promise<void>;
+  close(): Promise<void>;
+}
+
+type Settings = Pick<
+  Config,
+  "DATABASE_REPLICA_URL" | "DATABASE_DIRECT_URL" | "DATABASE_POOL" | "DATABASE_PREPARE" | "ROW_LEVEL_SECURITY"
+>;
+
+/**
+ * Opens the replica; undefined if the settings name none. A replica that cannot be reached is logged: the server reads
+ * from the primary until it can.
+ * @param url URL of the primary
+ * @throws Error if the URL names something else than a replica of the primary
+ */
+export async function openReplica(
+  config: Settings,
+  url: string,
+  logger: Pick<Logger, "warn" | "debug">,
+): Promise<Replication | undefined> {
+  const { DATABASE_REPLICA_URL: replicaUrl, DATABASE_DIRECT_URL: direct = url } = config;
+  if (replicaUrl === undefined) return undefined;
+  const options = { ...servingOptions(config), pooled: false, logger };
+  const name = "parley replica";
+  const replica = new Replica(connect(replicaUrl, { ...options, pool: config.DATABASE_POOL, name }), logger);
+  await refuseOther(replicaUrl, direct, replica);
+  const positions = new WritePositions(
+    connect(direct, { ...options, pool: 1, name: "parley positions" }),
+    logger,
+  );
+  return {
+    replica,
+    wrote: (organizationId) => positions.wrote(organizationId),
+    close: async () => {
+      await Promise.all([positions.close(), replica.close()]);
+    },
+  };
+}
+
+/** `system` is the same in all copies of a PostgreSQL. */
+const FACTS = `
+  select pg_is_in_recovery() as follows, (select system_identifier::text from pg_control_system()) as system,
+    current_database() as database`;
+
+interface Facts {
+  readonly follows: boolean;
+  readonly system: string;
+  readonly database: string;
+}
+
+async function refuseOther(replicaUrl: string, url: string, replica: Replica): Promise<void> {
+  const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
+  if (!found) return;
+  const primary = await serverFacts(url);
+  if (!found.follows)
+    throw new Error(
+      "DATABASE_REPLICA_URL names a server that is not a streaming replica: it is not in recovery. Name a hot standby of the server of DATABASE_URL, or remove the setting.",
+    );
+  if (found.system !== primary.system)
+    throw new Error(
+      "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
+    );
+  if (found.database !== primary.database)
+    throw new Error(
+      `DATABASE_REPLICA_URL names the database "${found.database}", but DATABASE_URL names "${primary.database}". Name the same database in both.`,
+    );
+}
+
+async function serverFacts(url: string): Promise<Facts> {
+  const client = await openClient(url, "parley check");
+  const { rows } = await client.query<Facts>(FACTS).finally(() => client.end());
+  return rows[0]!;
+}

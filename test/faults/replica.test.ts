@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import pg from "pg";
+import type { Api } from "../support/api";
+import { SECRET_KEY } from "../support/config";
+import { statement } from "../support/database";
+import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { proxyTo, type Proxy } from "../support/proxy";
+import { Receiver } from "../support/receiver";
+import {
+  afterTests,
+  emptyFolder,
+  runToEnd,
+  SETTINGS,
+  startServer,
+  type Env,
+  type ServerProcess,
+} from "../support/server";
+import { hasSystemPostgres, SystemPostgres } from "../support/standby";
+import { Subscriber } from "../support/subscriber";
+import { until } from "../support/until";
+
+let primary: SystemPostgres;
+let standby: SystemPostgres;
+let proxy: Proxy;
+let env: Env;
+let one: ServerProcess;
+let other: ServerProcess;
+/** An organization that writes nothing after its first assistant. */
+let calm: Api;
+
+async function prepareWorld(): Promise<void> {
+  primary = await SystemPostgres.primary();
+  afterTests(() => primary.remove());
+  await statement(primary.url("postgres"), "create database parley");
+  standby = await primary.replica();
+  afterTests(() => standby.remove());
+  proxy = await proxyTo(primary.url("parley"));
+  afterTests(() => proxy.stop());
+  env = {
+    ...SETTINGS,
+    DATABASE_URL: proxy.url,
+    DATABASE_REPLICA_URL: standby.url("parley"),
+    OUTBOUND_ALLOW: "127.0.0.1",
+    TAKEOVER_SECONDS: "4",
+    DATA_DIR: emptyFolder(afterTests),
+  };
+  one = await startServer(env, afterTests);
+  other = await startServer(env, afterTests);
+  const { stdout } = await runToEnd("cli/org-create", env, "--name", "Calm");
+  calm = one.api.as({ "X-API-Key": (JSON.parse(stdout) as { secretKey: string }).secretKey });
+  await newAssistant(calm, { name: "Before" });
+}
+
+/** Waits until the replica has everything that the primary has. */
+async function caughtUp(): Promise<void> {
+  const [from, to] = [new pg.Client(primary.url("parley")), new pg.Client(standby.url("parley"))];
+  await Promise.all([from.connect(), to.connect()]);
+  const { rows } = await from.query<{ at: string }>("select pg_current_wal_insert_lsn() as at");
+  await until(async () => {
+    const here = await to.query<{ has: boolean }>("select pg_last_wal_replay_lsn() >= $1 as has", [
+      rows[0]!.at,
+    ]);
+    return here.rows[0]!.has;
+  });
+  await Promise.all([from.end(), to.end()]);
+}
+
+const names = async (api: Api): Promise<string[]> =>
+  ((await api.get("/rest/v1/assistants", 200)).data as { name: string }[]).map(({ name }) => name);
+
+/** Changes the calm organization's assistant without the service, so that its name tells where a list was read. */
+const rename = (name: string) =>
+  statement(
+    primary.url("parley"),
+    `update assistants set name = '${name}' where name in ('Before', 'After')`,
+  );
+
+/** Stops the replica while the calm organization is read from it. Work in the background may write for it, too. */
+const lag = () =>
+  until(async () => {
+    await standby.follow(true);
+    await rename("Before");
+    await caughtUp();
+    await standby.follow(false);
+    await rename("After");
+    return (await names(calm))[0] === "Before";
+  });
+
+const describeReplica = hasSystemPostgres() ? describe : describe.skip;
+if (!hasSystemPostgres()) test.todo("read from a replica: no PostgreSQL of the system is installed");
+
+describeReplica("with a replica", () => {
+  beforeAll(prepareWorld, 120_000);
+
+  test("lists come from the replica, and whoever writes reads it at once on every server", async () => {
+    await lag();
+    for (const [writer, reader] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const name = `Written by ${writer.pid}`;
+      const id = await newAssistant(writer.api, { name });
+      expect(await names(reader.api)).toContain(name);
+      await writer.api.patch(`/rest/v1/assistants/${id}`, { name: `${name}, renamed` }, 200);
+      expect(await names(reader.api)).toContain(`${name}, renamed`);
+      const chat = await newChat(writer.api, id);
+      await endChat(writer.api, chat);
+      const logs = await reader.api.get(`/rest/v1/assistants/${id}/logs`, 200);
+      expect(JSON.stringify(logs)).toContain(chat);
+      await writer.api.delete(`/rest/v1/assistants/${id}`, 200);
+      expect(await names(reader.api)).not.toContain(`${name}, renamed`);
+    }
+    await standby.follow(true);
+    await until(async () => (await names(calm))[0] === "After");
+  });
+
+  test("while the replica is away, lists come from the primary", async () => {
+    await standby.end("SIGKILL");
+    expect(await names(calm)).toEqual(["After"]);
+    expect(await names(one.api)).toEqual([]);
+    await standby.start();
+    await lag();
+    await standby.follow(true);
+    await until(async () => (await names(calm))[0] === "After");
+    expect(one.stderr()).toMatch(/the replica of the database cannot be read/);
+  });
+
+  test.each([
+    ["the primary itself", () => primary.url("parley"), /not a streaming replica.*hot standby/],
+    ["another database of the replica", () => standby.url("postgres"), /names the database "postgres"/],
+  ])("a start with %s as the replica ends with what to do", async (_, url, message) => {
+    const { code, stderr } = await runToEnd("main", { ...env, DATABASE_REPLICA_URL: url() });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  });
+
+  test("after a fail-over to the replica, running servers continue: requests, subscriptions, jobs and deliveries", async () => {
+    const receiver = await new Receiver().start();
+    afterTests(() => receiver.stop());
+    const { api } = other;
+    await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+    const assistantId = await quietAssistant(api);
+    const chatId = await newChat(api, assistantId);
+    const subscriber = new Subscriber(other.url, { "X-API-Key": SECRET_KEY });
+    afterTests(() => subscriber.close());
+    void subscriber.watch(chatId);
+    await caughtUp();
+
+    proxy.leave();
+    await primary.end("SIGKILL");
+    expect((await one.api.request("GET", "/rest/v1/assistants")).status).toBe(503);
+    standby.promote();
+    proxy.comeBack(standby.url("parley"));
+
+    await until(async () => (await one.api.request("GET", "/health/ready")).status === 200);
+    await until(async () => (await other.api.request("GET", "/health/ready")).status === 200);
+    expect(await names(one.api)).toEqual([expect.any(String)]);
+    const id = await say(one.api, chatId, "Still there?", "USER");
+    expect(id).toBeDefined();
+    await until(async () => {
+      const { chat } = (await other.api.gql(
+        "query ($id: ID!) { chat(id: $id) { messages(last: 5) { role } } }",
+        {
+          id: chatId,
+        },
+      )) as { chat: { messages: { role: string }[] } };
+      return chat.messages.at(-1)!.role === "ASSISTANT";
+    });
+    await receiver.until(2, ({ body }) => body.event === "conversation-updated", 30_000);
+    const name = "After the fail-over";
+    await newAssistant(one.api, { name });
+    expect(await names(other.api)).toContain(name);
+  }, 120_000);
+});
