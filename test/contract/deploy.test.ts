@@ -113,6 +113,15 @@ describe("the Helm chart", () => {
   });
 });
 
+test("the version of the examples is that of the service, and the changelog has it", () => {
+  for (const path of ["README.md", "docs/deployment.md", "deploy/container/Containerfile"])
+    for (const [, named] of text(path).matchAll(/\bparley[-:](\d+\.\d+\.\d+)/g))
+      expect([path, named]).toEqual([path, version]);
+  expect(text("CHANGELOG.md")).toMatch(
+    new RegExp(`^## ${version.replaceAll(".", "\\.")} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, "m"),
+  );
+});
+
 test("the unit for systemd is that of the documentation, and gives a server time to stop", () => {
   const unit = text("deploy/systemd/parley.service");
   expect(text("docs/deployment.md")).toContain(`\`\`\`ini\n${unit}\`\`\`\n`);

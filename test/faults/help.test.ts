@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
   scripts: Record<string, string>;
 };
 /** Programs of others, which have a help of their own. */
-const TOOLS = /^([A-Z_]+=\S+ )*(jest|tsc|eslint|prettier|npm)\b/;
+const TOOLS = /^([A-Z_]+=\S+ )*(jest|tsc|eslint|prettier)\b/;
 /** Our scripts, each with the arguments of the launcher. */
 const OWN = Object.entries(scripts).flatMap(([name, text]) =>
   TOOLS.test(text) ? [] : [[name, text.split("src/cli/launch.mjs")[1]?.trim().split(" ") ?? []] as const],
@@ -64,12 +64,12 @@ describe("the program of the package", () => {
     const { status, stdout } = run("--help");
     const listed = [...stdout.matchAll(/^ {2}([a-z:]+) +[A-Z]/gm)].map(([, name]) => name);
     const isForOperators = (program: string) =>
-      program !== "" && !COMMANDS[program as "main"].effect.startsWith("For developers");
+      /^[a-z]/.test(program) && !COMMANDS[program as "main"].effect.startsWith("For developers");
     expect([status, listed]).toEqual([
       0,
       OWN.filter(([, [program = ""]]) => isForOperators(program)).map(([name]) => name),
     ]);
-    expect(run("backup", "--help").stdout).toMatch(/^Usage: parley backup DIR \[--include-keys\]\n/);
+    expect(run("backup", "--help").stdout).toMatch(/^Usage: parley backup DIR/);
     expect(run("key:create", "-h").stdout).toMatch(/^Usage: parley key:create \[--organization ID\]/);
   });
 
