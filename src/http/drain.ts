@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as Listening, type Socket } from "node:net";
+import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import { Attached } from "../platform/attached";
 
 /** Time for an idle keep-alive connection to deliver a request that is under way, in ms. */
@@ -14,9 +15,11 @@ export class Drain {
   private readonly responses = new Attached<ServerResponse>();
   private draining = false;
 
+  /** @param delayMs time in which proxies notice that the server is not ready, and it still accepts connections */
   constructor(
     private readonly server: Server,
     private readonly graceMs = REQUEST_GRACE_MS,
+    private readonly delayMs = 0,
   ) {
     server.on("connection", (socket: Socket) => {
       this.sockets.add(socket);
@@ -30,9 +33,14 @@ export class Drain {
 
   readonly isDraining = (): boolean => this.draining;
 
-  /** Stops accepting connections; resolves when all running requests are answered or cut off. */
+  /**
+   * Stops accepting connections after the delay; resolves when all running requests are answered or cut off. The system
+   * resets connections that it has accepted for a listener that is closed, so those are taken first.
+   */
   async begin(): Promise<void> {
     this.draining = true;
+    if (this.delayMs > 0) await pause(this.delayMs);
+    await immediate();
     this.server.keepAliveTimeout = 1;
     for (const socket of this.sockets) {
       const response = this.responses.get(socket);

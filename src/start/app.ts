@@ -104,7 +104,7 @@ const warningCodes = (schema: GraphQLSchema) =>
 async function compose(service: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
   const { config, database, ports, server } = service;
   const compiled = compileInterfaces(ports.catalog, config);
-  const drain = new Drain(server);
+  const drain = new Drain(server, undefined, config.SHUTDOWN_DELAY_SECONDS * 1_000);
   const answer = await httpApp(service, compiled, drain.isDraining);
   const sockets = subscriptions(server, {
     schema: compiled.schema,

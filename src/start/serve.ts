@@ -54,7 +54,8 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
       await forget();
-      await Promise.race([app.close(), sleep(SHUTDOWN_GRACE_MS).then(() => cutOff(logger))]);
+      const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1_000 + SHUTDOWN_GRACE_MS;
+      await Promise.race([app.close(), sleep(graceMs).then(() => cutOff(logger))]);
       await database.stop();
     };
   } catch (error) {

@@ -48,6 +48,8 @@ export async function upgrade(table: Table, ref = previous()): Promise<void> {
     await fill(postgres.url);
     const clients = new Clients(new Api(old.url, { "X-API-Key": SECRET_KEY }), PAUSE_MS);
     await clients.start();
+    await sleep(ALONE_MS);
+    clients.takeLongest(); // what the first requests load
     const report = (phase: string) => {
       const [kind, ms] = Object.entries(clients.takeLongest()).sort(([, a], [, b]) => b - a)[0]!;
       table.add({ what: `longest answer ${phase} (${kind})`, ours: ms, unit: "ms" });
@@ -58,7 +60,7 @@ export async function upgrade(table: Table, ref = previous()): Promise<void> {
     const now = await serve(thisVersion(), settings);
     report("while migrations run");
     table.add({ what: "start of the new server", ours: (performance.now() - began) / 1_000, unit: "s" });
-    while ((await indexesLeft(now.url)).length > 0) await sleep(500);
+    while ((await indexesLeft(postgres.url)) > 0) await sleep(500);
     report("while indexes are built");
     table.add({ what: "until all indexes are built", ours: (performance.now() - began) / 1_000, unit: "s" });
     await clients.stop();
@@ -85,11 +87,12 @@ const migrations = createRequire(resolve("package.json"))(
   "./dist/src/platform/database/migrations",
 ) as typeof migrationsModule;
 
-/** Names of the indexes that the server has not built yet. Other steps wait for the older server to leave. */
-async function indexesLeft(url: string): Promise<string[]> {
-  const { upgrading = [] } = (await (await fetch(`${url}/health/ready`)).json()) as { upgrading?: string[] };
-  const indexes = migrations.onlineSteps.filter(({ kind }) => kind === "index").map(({ name }) => name);
-  return upgrading.filter((name) => indexes.includes(name));
+/** Number of the online indexes that do not exist yet. Other online steps wait for the older server to leave. */
+async function indexesLeft(url: string): Promise<number> {
+  const names = migrations.onlineSteps.filter(({ kind }) => kind === "index").map(({ name }) => name);
+  const built =
+    "select from pg_index join pg_class on oid = indexrelid where relname = any($1) and indisvalid";
+  return onDatabase(url, async (db) => names.length - (await db.query(built, [names])).rowCount!);
 }
 
 /** Logs, messages and events that the older version could have stored. */

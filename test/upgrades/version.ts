@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "../support/free-port";
@@ -26,6 +26,17 @@ export const thisVersion = (): Version => ({
   remove: () => undefined,
 });
 
+/** Installs packages that this checkout no longer has, where those of the version's folder find them. */
+function installMissing(folder: string, parent: string): void {
+  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const missing = Object.entries(dependencies).filter(([name]) => !existsSync(join("node_modules", name)));
+  const options = ["--no-save", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"];
+  const packages = missing.map(([name, version]) => `${name}@${version}`);
+  if (packages.length > 0) command("npm", ["install", "--prefix", parent, ...options, ...packages]);
+}
+
 /** Checks a commit out into a folder of its own and builds it, with the packages of this checkout. */
 export function checkOut(ref: string): Version {
   const commit = command("git", ["rev-parse", "--short", `${ref}^{commit}`]);
@@ -38,6 +49,7 @@ export function checkOut(ref: string): Version {
   };
   try {
     symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    installMissing(folder, parent);
     command(process.execPath, ["src/cli/launch.mjs"], folder);
   } catch (error) {
     remove();

@@ -123,6 +123,11 @@ export const SETTINGS = {
     "`on`",
     "Whether this process runs jobs (answers chats, delivers webhooks). With `off`, another server must.",
   ],
+  SHUTDOWN_DELAY_SECONDS: [
+    whole(0, 60).default(0),
+    "`0`",
+    "Seconds after SIGTERM in which the server still accepts requests while `/health/ready` answers 503. Behind a proxy, longer than the interval of its health checks.",
+  ],
   TAKEOVER_SECONDS: [
     whole(1, 3_600).default(90),
     "`90`",

@@ -1,0 +1,59 @@
+import { expect, test } from "@jest/globals";
+import { Api } from "../support/api";
+import { SECRET_KEY } from "../support/config";
+import { afterTest, emptyDatabase, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS } from "../support/server";
+import { until } from "../support/until";
+import { Balancer } from "../upgrades/balancer";
+import { Clients } from "../upgrades/clients";
+import { checkOut, serve, thisVersion, type Server, type Version } from "../upgrades/version";
+
+/** A commit of an earlier version; without one, servers of this version are replaced. */
+const { UPGRADE_FROM } = process.env;
+
+test(
+  "two servers behind a proxy are replaced one after another, and no request fails",
+  async () => {
+    const older = UPGRADE_FROM === undefined ? thisVersion() : checkOut(UPGRADE_FROM);
+    afterTest(() => older.remove());
+    const settings = {
+      ...SETTINGS,
+      DATABASE_URL: await emptyDatabase(),
+      DATA_DIR: emptyFolder(),
+      LOG_LEVEL: "error",
+      SHUTDOWN_DELAY_SECONDS: "1",
+    };
+    const start = async (version: Version): Promise<Server> => {
+      const server = await serve(version, settings);
+      afterTest(() => server.stop());
+      return server;
+    };
+    const balancer = new Balancer();
+    afterTest(() => balancer.stop());
+    const api = new Api(await balancer.start(), { "X-API-Key": SECRET_KEY });
+    const first = await start(older);
+    const servers = [first, await start(older)];
+    for (const { url } of servers) balancer.add(url);
+
+    const clients = new Clients(api, 20);
+    afterTest(() => clients.stop());
+    await clients.start();
+    const more = async (count: number) => {
+      const least = clients.answered + count;
+      await until(() => clients.answered >= least || clients.failures.length > 0);
+    };
+    await more(50);
+    for (const server of servers) {
+      // Versions before SHUTDOWN_DELAY_SECONDS do not wait until the proxy has noticed.
+      if (UPGRADE_FROM !== undefined) balancer.remove(server.url);
+      await server.stop();
+      balancer.remove(server.url);
+      balancer.add((await start(thisVersion())).url);
+      await more(50);
+    }
+    await clients.stop();
+    expect(clients.failures).toEqual([]);
+    if (UPGRADE_FROM !== undefined)
+      console.log(`${clients.answered} answered, ${clients.refused} of them after 503`);
+  },
+  4 * SERVER_TIMEOUT_MS,
+);
