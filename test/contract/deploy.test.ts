@@ -8,7 +8,7 @@ const ROOT = join(__dirname, "../..");
 const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const yaml = (path: string) => parse(text(path), { merge: true });
 const { version, scripts } = JSON.parse(text("package.json"));
-/** Seconds after which a server that stops has cut off what still runs. */
+/** Seconds after the delay, after which a server that stops has cut off what still runs. */
 const STOPS_WITHIN = Number(/SHUTDOWN_GRACE_MS = (\d+)_000/.exec(text("src/start/serve.ts"))![1]);
 /** A version of at least two numbers, which a later image does not get. */
 const PINNED = /:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/;
@@ -63,7 +63,9 @@ describe("the Compose file", () => {
     expect(services["parley-2"]).toEqual(server);
     areSettings(Object.keys(server.environment));
     expect(server.environment.TRUST_PROXY).toBe(networks.front.ipam.config[0].subnet);
-    expect(parseInt(server.stop_grace_period)).toBeGreaterThan(STOPS_WITHIN);
+    const { SHUTDOWN_DELAY_SECONDS: delay } = server.environment;
+    expect(parseInt(server.stop_grace_period)).toBeGreaterThan(delay + STOPS_WITHIN);
+    expect(delay).toBeGreaterThan(Number(/health_interval (\d+)s/.exec(text("deploy/Caddyfile"))![1]));
   });
 
   test("takes its variables from the example, which says all that are required", () => {
@@ -108,8 +110,9 @@ describe("the Helm chart", () => {
   });
 
   test("gives a server time to stop", () => {
-    const { preStopSeconds, gracePeriodSeconds } = values.termination;
-    expect(gracePeriodSeconds).toBeGreaterThan(preStopSeconds + STOPS_WITHIN);
+    expect(values.terminationGracePeriodSeconds).toBeGreaterThan(
+      values.settings.SHUTDOWN_DELAY_SECONDS + STOPS_WITHIN,
+    );
   });
 });
 
@@ -125,5 +128,8 @@ test("the version of the examples is that of the service, and the changelog has 
 test("the unit for systemd is that of the documentation, and gives a server time to stop", () => {
   const unit = text("deploy/systemd/parley.service");
   expect(text("docs/deployment.md")).toContain(`\`\`\`ini\n${unit}\`\`\`\n`);
-  expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)![1])).toBeGreaterThan(STOPS_WITHIN);
+  const [, longestDelay] = /SHUTDOWN_DELAY_SECONDS: \[\s*whole\(0, (\d+)\)/.exec(
+    text("src/platform/settings/config.ts"),
+  )!;
+  expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)![1])).toBeGreaterThan(Number(longestDelay) + STOPS_WITHIN);
 });
