@@ -20,7 +20,7 @@ test(
       DATABASE_URL: await emptyDatabase(),
       DATA_DIR: emptyFolder(),
       LOG_LEVEL: "error",
-      SHUTDOWN_DELAY_SECONDS: "1",
+      SHUTDOWN_DELAY_SECONDS: "2",
     };
     const start = async (version: Version): Promise<Server> => {
       const server = await serve(version, settings);

@@ -7,6 +7,7 @@ export class Balancer {
   private readonly servers = new Map<string, boolean>();
   private turn = 0;
   private readonly proxy = createServer((req, res) => void this.pass(req, res));
+  private isLooking = false;
   private readonly looking = setInterval(() => void this.look(), 100);
 
   async start(): Promise<string> {
@@ -30,13 +31,18 @@ export class Balancer {
   }
 
   private async look(): Promise<void> {
-    for (const url of this.servers.keys()) {
-      const isReady = await fetch(`${url}/health/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (this.servers.has(url)) this.servers.set(url, isReady);
-    }
+    if (this.isLooking) return;
+    this.isLooking = true;
+    await Promise.all([...this.servers.keys()].map((url) => this.lookAt(url)));
+    this.isLooking = false;
+  }
+
+  private async lookAt(url: string): Promise<void> {
+    const isReady = await fetch(`${url}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (this.servers.has(url)) this.servers.set(url, isReady);
   }
 
   private async pass(req: IncomingMessage, res: ServerResponse): Promise<void> {
