@@ -7,6 +7,12 @@ const { readFileSync } = require("node:fs");
 const { join, sep } = require("node:path");
 const COMMANDS = require("./commands.json");
 
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 && minor < 13)) {
+  console.error(`Parley needs Node 20.19 or later (of 22: 22.13), and this is ${process.version}.`);
+  process.exit(1);
+}
+
 const PARENT_CHECK_MS = 250;
 const root = join(__dirname, "../..");
 const { scripts, version } = require(join(root, "package.json"));

@@ -38,6 +38,7 @@ describe("the container image", () => {
     const read = [...sources!.matchAll(/"([\w./-]+)",?(?=[^\]]*\],?\n)/g)].map(
       ([, path]) => path!.split("/")[0]!,
     );
+    expect(read).toEqual(expect.arrayContaining(["schema", "src", "docs", "CHANGELOG.md"]));
     const shared = ["package.json", "package-lock.json", "tsconfig.json"];
     for (const path of [...read, ...shared].filter((it) => existsSync(join(ROOT, it))))
       expect(sent).toContain(path);
@@ -107,6 +108,11 @@ describe("the Helm chart", () => {
     paths.forEach(isServed);
     expect(scripts[/args: \["(\w+)"\]/.exec(all)![1]!]).toBeDefined();
     expect(all).toContain(`containerPort: ${readConfig({}).PORT}`);
+  });
+
+  test("scales by a metric that exists", () => {
+    const [, metric] = /query: .*\bparley_(\w+)/.exec(templates.join("\n"))!;
+    expect(text("src/http/metrics/database-gauges.ts")).toMatch(new RegExp(`^  ${metric}: `, "m"));
   });
 
   test("gives a server time to stop", () => {
