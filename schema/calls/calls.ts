@@ -161,7 +161,7 @@ export class CallResolver {
     { assistantId, workflowId, ...callee }: StartWebCallInput,
     @Ctx() { scope, caller, origin, spend }: Context,
   ) {
-    await spend("chat");
+    spend("chat");
     const fromPage = !speaksForOrganization(caller!);
     const target = targetOf({ assistantId, workflowId });
     return startWebCall(scope, target, { ...callee, fromPage }, caller!.keyId!, origin);
