@@ -1,6 +1,7 @@
 import {
   execute,
   extendSchema,
+  getOperationAST,
   getVariableValues,
   Kind,
   parse,
@@ -15,7 +16,8 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/core/context";
 import { deadlineOf } from "../schema/core/deadline";
-import { DomainError } from "../src/platform/errors";
+import { DomainError, publicError } from "../src/platform/errors";
+import { tracing, type Tracer } from "../src/platform/tracing/tracing";
 
 export type Result = ExecutionResult<Record<string, unknown>>;
 /** A compiled document. It expects coerced variables. */
@@ -42,7 +44,11 @@ export class Engine {
   compile(document: DocumentNode): Run {
     const run = needsGraphQLJs(document) ? this.plain(document) : this.jit(document);
     const deadline = this.deadlineOf(document);
-    return (context, variables) => withDeadline(run(context, variables), deadline);
+    const span = spanOf(document);
+    return (context, variables) =>
+      tracing.tracer
+        ? traced(tracing.tracer, span, () => withDeadline(run(context, variables), deadline))
+        : withDeadline(run(context, variables), deadline);
   }
 
   /** The longest deadline of the document's fields, in ms. */
@@ -74,6 +80,36 @@ export class Engine {
     return async (context, variables) => await compiled.query(undefined, context, variables);
   }
 }
+
+/** Fields that the name of a span lists; a client may select many. */
+const MAX_NAMED = 3;
+
+/** The name and attributes of an operation's span: its fields, and the name that the client gave it. */
+function spanOf(document: DocumentNode) {
+  const { operation, name, selectionSet } = getOperationAST(document)!; // the document has one
+  const fields = selectionSet.selections.flatMap((node) =>
+    node.kind === Kind.FIELD ? [node.name.value] : [],
+  );
+  const named = [...new Set(fields)].slice(0, MAX_NAMED).join(" ");
+  const attributes = {
+    "graphql.operation.type": operation,
+    "graphql.operation.name": name?.value.slice(0, 100),
+  };
+  return { name: `${operation} ${named}`.trimEnd(), attributes };
+}
+
+/** Runs an operation in its span. Errors are part of its result. */
+const traced = (
+  tracer: Tracer,
+  { name, attributes }: ReturnType<typeof spanOf>,
+  run: () => Promise<Result>,
+) =>
+  tracer.run(name, { attributes }, async (span) => {
+    const result = await run();
+    const [error] = result.errors ?? [];
+    if (error) span.fail(publicError(error.originalError ?? error).code);
+    return result;
+  });
 
 /** Coerces the variables of an operation, as its resolvers will see them. */
 export const coerce = (

@@ -1,3 +1,5 @@
+import { tracing } from "./tracing/tracing";
+
 interface Begun {
   readonly at: number;
 }
@@ -24,7 +26,9 @@ export class ConcurrencyLimit {
   readonly run = <R>(work: () => Promise<R>): Promise<R> => {
     if (this.begun.length < this.options.atOnce) return this.counted(work);
     this.timer ??= setTimeout(this.forgetLong, this.options.countedMs);
-    return new Promise((resolve) => this.waiting.push(() => resolve(this.counted(work))));
+    // It begins when other work ends, but belongs to its own trace.
+    const bound = tracing.tracer?.bind(work) ?? work;
+    return new Promise((resolve) => this.waiting.push(() => resolve(this.counted(bound))));
   };
 
   private async counted<R>(work: () => Promise<R>): Promise<R> {

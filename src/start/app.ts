@@ -12,6 +12,8 @@ import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
+import { openTracer } from "../platform/providers/open-telemetry/open-tracer";
+import { tracing } from "../platform/tracing/tracing";
 import { errorReference } from "../http/error-reference";
 import { Drain } from "../http/drain";
 import { lingerForBody } from "../http/linger";
@@ -45,6 +47,7 @@ export async function createApp(
   jobsUrl = url,
   ownerUrl?: string,
 ): Promise<App> {
+  const tracer = (tracing.tracer = openTracer(config, logger));
   const service = await openService(config, url, logger, jobsUrl, ownerUrl);
   const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
@@ -58,6 +61,8 @@ export async function createApp(
     close: async () => {
       await stop();
       await service.close();
+      await tracer?.close();
+      if (tracing.tracer === tracer) tracing.tracer = undefined; // tests open several services in a process
     },
   };
 }

@@ -29,10 +29,12 @@ import { errorSender, type SendError } from "../http/send-error";
 import { errorFormatter } from "../http/error-formatter";
 import { smsIntercept } from "../http/sms-intercept";
 import { home } from "../http/home";
+import { traceRequests } from "../http/trace-requests";
 import { widgetPages } from "../http/widget-pages";
 import type { Database } from "../platform/database/database";
 import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { DomainError, invalid } from "../platform/errors";
+import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
 import type { Service } from "./open-service";
 
@@ -115,6 +117,7 @@ const publicAnswers = async (database: Database): Promise<string> =>
 /** The handlers that every request passes first. */
 const firstOf = ({ logger, metrics }: Service): RequestHandler[] => [
   ...[identify, harden, allowAnyOrigin, metrics.time],
+  ...(tracing.tracer ? [traceRequests] : []),
   ...(logger.isLevelEnabled("info") ? [requestLog(logger)] : []),
 ];
 

@@ -91,5 +91,7 @@ export class GivenUp {
 }
 
 /** Only the ids of a payload are logged: the rest may contain personal text. */
-const idsIn = (payload: unknown): object =>
-  Object.fromEntries(Object.entries(payload ?? {}).filter(([name]) => /[a-z](Id|Sid)$/.test(name)));
+export const idsIn = (payload: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries((payload ?? {}) as Record<string, string>).filter(([name]) => /[a-z](Id|Sid)$/.test(name)),
+  );

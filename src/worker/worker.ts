@@ -13,6 +13,7 @@ import { ImmediateJobs, requeue } from "../platform/jobs/immediate/immediate-job
 import { Calendar } from "../platform/jobs/calendar/calendar";
 import { freeJobs } from "../platform/jobs/free-jobs";
 import { GivenUp } from "./given-up";
+import { inJobSpan } from "./job-span";
 import { DueJobs } from "../platform/jobs/due-jobs";
 import { openJobPool } from "../platform/jobs/job-pool/job-pool";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
@@ -118,20 +119,24 @@ function runnersOf(database: Database, pool: Pool, periodic: TaskList, logger: L
 
 const taskList = (database: Database, some: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
-    Object.entries(some).map(([name, task]) => [
+    Object.keys(some).map((name) => [
       name,
-      (payload: unknown, { job }: JobHelpers) => perform(database, task, payload, job),
+      (payload: unknown, { job }: JobHelpers) => perform(database, name, payload, job),
     ]),
   );
 
+/** The tasks that work on records of an organization. */
+const ALL: Readonly<Record<string, Task>> = { ...tasks, ...soleTasks, ...slowTasks };
+
 async function perform(
   database: Database,
-  task: Task,
+  task: string,
   payload: unknown,
   job: Pick<Job, "attempts" | "max_attempts">,
 ): Promise<void> {
   const { scope, ids } = read(database, payload);
-  await task.run(scope, ids, job.attempts >= job.max_attempts);
+  const isLast = job.attempts >= job.max_attempts;
+  await inJobSpan(task, payload as Payload, () => ALL[task]!.run(scope, ids, isLast)); // of a list above
 }
 
 function read(database: Database, payload: unknown): { scope: Scope; ids: Payload } {
@@ -145,13 +150,12 @@ function consequences(
   periodic: Readonly<Record<string, PeriodicTask>>,
   { countGivenUp: count }: WorkReports,
 ) {
-  const all: Readonly<Record<string, Task>> = { ...tasks, ...soleTasks, ...slowTasks };
   return {
     count,
-    tasks: [...Object.keys(all), ...Object.keys(periodic)],
+    tasks: [...Object.keys(ALL), ...Object.keys(periodic)],
     conclude: async (task: string, payload: unknown) => {
       const { scope, ids } = read(database, payload ?? {});
-      const { givenUp, record } = all[task] ?? {};
+      const { givenUp, record } = ALL[task] ?? {};
       if (!givenUp || !record) return givenUp?.(scope, ids);
       const audited = scope.audited(jobOf(`${task}.givenUp`, record.type, ids[record.id] ?? null));
       await givenUp(audited, ids);
@@ -164,19 +168,16 @@ function consequences(
 const performer =
   (database: Database) =>
   ({ task, payload }: StartedJob): Promise<void> =>
-    perform(database, soleTasks[task as keyof typeof soleTasks], payload, {
-      attempts: 1,
-      max_attempts: MAX_ATTEMPTS,
-    });
+    perform(database, task, payload, { attempts: 1, max_attempts: MAX_ATTEMPTS });
 
 const soleTaskList = (database: Database, pool: Pool): TaskList =>
   Object.fromEntries(
-    Object.entries(soleTasks).map(([task, work]) => [
+    Object.keys(soleTasks).map((task) => [
       task,
       async (payload: unknown, { job, addJob }: JobHelpers) => {
         // Random, because the number of an attempt that did not count is used again.
         const sole = { name: soleName(task, payload), jobId: job.id, attempt: randomInt(2 ** 31) };
-        const entry = await runAlone(pool, sole, () => perform(database, work, payload, job));
+        const entry = await runAlone(pool, sole, () => perform(database, task, payload, job));
         const runAt = currentDate(REQUEUE_DELAY_MS);
         if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });
       },

@@ -66,7 +66,7 @@ const REACH: Readonly<Record<string, Reach>> = {
       ...["multipart", "error-body", "error-reference", "refuse-method", "send-json", "unreadable-form"].map(
         (name) => `src/http/${name}`,
       ),
-    ].concat(["errors", "json", "nearest"].map((name) => `src/platform/${name}`)),
+    ].concat(["errors", "json", "nearest", "tracing"].map((name) => `src/platform/${name}`)),
     types: ["schema/core/context", "src/http/send-error"],
   },
 };

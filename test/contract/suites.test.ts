@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/core/authorization";
 import { SETTINGS } from "../../src/platform/settings/config";
+import { TRACING_SETTINGS } from "../../src/platform/settings/tracing-settings";
 import { rows } from "../support/suite";
 import { targets } from "../support/targets";
 
@@ -44,6 +45,12 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
   IDLE_TIMEOUT_MINUTES: OWN_TESTS,
   LOG_RETENTION_DAYS: OWN_TESTS,
   MODEL_TIMEOUT_SECONDS: MORE_SECONDS,
+  ...Object.fromEntries(
+    Object.keys(TRACING_SETTINGS).map((name) => [
+      name,
+      "test/domain/traces.test.ts has a collector, also one that is away",
+    ]),
+  ),
   RATE_LIMIT_LOOPBACK: "which callers the other limits apply to: they are tried as callers from elsewhere",
   RECORDING_RETENTION_DAYS: OWN_TESTS,
   RETENTION_NOTICE_DAYS: OWN_TESTS,

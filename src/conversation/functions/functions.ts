@@ -6,6 +6,7 @@ import { readFunction, type DeclaredFunction } from "../../assistants/configurat
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Outcome } from "../../platform/outbound/http";
+import { postTraced } from "../../platform/outbound/post-traced";
 import type { ModelTool } from "../../platform/ports/text-model";
 import { fill, fillSchema } from "./variables";
 
@@ -106,14 +107,18 @@ export async function callFunction(
     "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have invented it
     ...(secretKey !== undefined && { "x-ck": secretKey }),
   };
-  const outcome = await ports.outbound.post({
-    url,
-    body: JSON.stringify(body),
-    headers,
-    timeoutMs: CALL_TIMEOUT_MS,
-    provider: "the server of a function",
-    readBytes: READ_BYTES,
-  });
+  const outcome = await postTraced(
+    ports.outbound,
+    { name: `function ${name}`, attributes: { "parley.function.name": name } },
+    {
+      url,
+      body: JSON.stringify(body),
+      headers,
+      timeoutMs: CALL_TIMEOUT_MS,
+      provider: "the server of a function",
+      readBytes: READ_BYTES,
+    },
+  );
   return { ...replyOf(outcome), request: { url, body } };
 }
 

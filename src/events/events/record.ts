@@ -3,6 +3,7 @@ import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
 import type { Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 import type { Recipe } from "../../platform/database/value-types";
+import { tracing } from "../../platform/tracing/tracing";
 import { digestOf } from "./compose";
 import { keepRecentBody } from "./recent-bodies";
 
@@ -89,6 +90,7 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
     composing.add(scope.ports); // it stays so: older versions no longer start
     if (recipe) keepRecentBody(id, event.body, destinations.length);
   }
+  if (destinations.length > 0) tracing.tracer?.recorded({ id, name, chatId });
   cause?.announce?.();
   announce(scope, event, destinations);
   return true;

@@ -1,6 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
+import { postTraced } from "../../platform/outbound/post-traced";
 import { resultOf, type AttemptResult } from "./attempts";
 import { WebhookDestinations, type DeliveryTarget } from "./destinations";
 import { eventHeaders } from "./event-headers";
@@ -37,12 +38,16 @@ export async function send(
     ...eventHeaders(event),
     ...signatureHeaders(event.id, body, target.secrets, Math.floor(startedAt.getTime() / 1_000)),
   };
-  const outcome = await outbound.post({
-    url: target.url,
-    body,
-    headers,
-    timeoutMs,
-    readBytes: READ_BYTES,
-  });
+  const attributes = {
+    "parley.event.id": event.id,
+    "parley.delivery.id": delivery.id,
+    "parley.delivery.attempt": delivery.attempt,
+    "parley.destination.id": destinationId,
+  };
+  const outcome = await postTraced(
+    outbound,
+    { name: `deliver ${event.name}`, eventId: event.id, attributes },
+    { url: target.url, body, headers, timeoutMs, readBytes: READ_BYTES },
+  );
   return { outcome, result: resultOf(delivery, body, outcome, startedAt), target };
 }

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { PoolClient, QueryArrayResult } from "pg";
 import { Attached } from "../attached";
+import { tracing } from "../tracing/tracing";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { camel } from "./names";
 import type { Query } from "./sql-text";
@@ -25,7 +26,14 @@ interface QueryOptions {
 }
 
 /** Runs a query that returns rows as lists. Queries of one caller in the same tick share a connection and are sent together. */
-export function runQuery(
+export function runQuery(db: Knex, caller: object, query: Query, options: QueryOptions): Promise<Row[]> {
+  const { tracer } = tracing;
+  return tracer
+    ? tracer.statement(query.text, () => enqueue(db, caller, query, options))
+    : enqueue(db, caller, query, options);
+}
+
+function enqueue(
   db: Knex,
   caller: object,
   query: Query,

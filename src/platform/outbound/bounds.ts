@@ -1,4 +1,5 @@
 import { Transform, type Readable } from "node:stream";
+import { tracing } from "../tracing/tracing";
 
 /** Upper limits for one response. */
 export interface Bound {
@@ -60,7 +61,7 @@ export class BoundedAnswers {
       init?.signal?.addEventListener("abort", finish, { once: true });
       const signal = init?.signal ? AbortSignal.any([init.signal, timeout.signal]) : timeout.signal;
       try {
-        const answer = await reach(input, { ...init, signal });
+        const answer = await reach(input, { ...init, signal, ...withTrace(init?.headers) });
         if (!answer.body) finish();
         const body = answer.body && this.metered(answer.body, provider, bound, finish);
         const { status, statusText, headers } = answer;
@@ -112,6 +113,12 @@ export class BoundedAnswers {
       cancel: (reason) => (finish(), reader.cancel(reason)),
     });
   }
+}
+
+/** The headers with those of the current trace, if there is one. */
+function withTrace(headers: RequestInit["headers"]): Pick<RequestInit, "headers"> | undefined {
+  const { tracer } = tracing;
+  return tracer && { headers: { ...Object.fromEntries(new Headers(headers)), ...tracer.headers() } };
 }
 
 /** Counts the received bytes of a response. */

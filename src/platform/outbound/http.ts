@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { Agent, buildConnector, request, type Dispatcher } from "undici";
+import { tracing } from "../tracing/tracing";
 import { AddressRules } from "./addresses";
 import { BoundedAnswers, type Bound } from "./bounds";
 
@@ -97,7 +98,13 @@ async function post(
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const options = { method: "POST", body, headers: { ...headers }, dispatcher, signal } as const;
+    const options = {
+      method: "POST",
+      body,
+      headers: { ...headers, ...tracing.tracer?.headers() },
+      dispatcher,
+      signal,
+    } as const;
     const answer = await request(url, options);
     const { text, complete, cut } = await read(answer.body, readBytes);
     if (cut && provider !== undefined) report(provider, `${readBytes} bytes`);

@@ -1,3 +1,4 @@
+import { tracing } from "../tracing/tracing";
 import { ModelFailure, type ModelPart, type ModelRequest, type TextModel } from "../ports/text-model";
 
 /** A request to a model that has ended. */
@@ -27,7 +28,7 @@ async function* observed(
   let firstPartSeconds: number | undefined;
   let outcome = "canceled";
   try {
-    for await (const part of model.stream(request)) {
+    for await (const part of traced(model, request)) {
       firstPartSeconds ??= sinceStart();
       yield part;
     }
@@ -38,6 +39,15 @@ async function* observed(
   } finally {
     observe({ provider: providerOf(request), outcome, seconds: sinceStart(), firstPartSeconds });
   }
+}
+
+function traced(model: TextModel, request: ModelRequest): AsyncIterable<ModelPart> {
+  const parts = model.stream(request);
+  const attributes = {
+    "gen_ai.provider.name": providerOf(request),
+    "gen_ai.request.model": request.model.model,
+  };
+  return tracing.tracer?.stream("model request", { kind: "client", attributes }, parts) ?? parts;
 }
 
 const providerOf = ({ model, credential }: ModelRequest): string => {

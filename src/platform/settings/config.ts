@@ -7,6 +7,7 @@ import { flag, isHostName, isRange, list, oneOf, ownAddress, url, whole } from "
 import { MODEL_SETTINGS, modelProblems, providerVariables } from "./model-settings";
 import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
+import { TRACING_SETTINGS } from "./tracing-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
 
 const firstKey = z
@@ -159,6 +160,7 @@ export const SETTINGS = {
   S3_ACCESS_KEY_ID: [z.string().min(1).optional(), "the machine's IAM role", "Access key of the store."],
   S3_SECRET_ACCESS_KEY: [z.string().min(1).optional(), "the machine's IAM role", "Secret key of the store."],
   ...BACKUP_SETTINGS,
+  ...TRACING_SETTINGS,
   LOG_LEVEL: [
     oneOf("fatal", "error", "warn", "info", "debug", "silent").default("warn"),
     "`warn`",

@@ -8,7 +8,7 @@ const NUMBERED = /\d$/;
 
 /** Names in `.env` that Node, its libraries and the system read, and keys and addresses of providers. */
 const OF_OTHERS =
-  /^(NODE_|npm_|PG|AWS_|LC_|SSL_CERT_|UV_|OLLAMA_)|_PROXY$|_(API_KEY|BASE_URL)$|^(LANG|LANGUAGE|TZ|PATH|HOME|TMPDIR|DEBUG|NO_COLOR|FORCE_COLOR)$/i;
+  /^(NODE_|npm_|PG|AWS_|LC_|SSL_CERT_|UV_|OLLAMA_|OTEL_)|_PROXY$|_(API_KEY|BASE_URL)$|^(LANG|LANGUAGE|TZ|PATH|HOME|TMPDIR|DEBUG|NO_COLOR|FORCE_COLOR)$/i;
 
 /**
  * One line for each variable of the environment whose name is probably a misspelled setting, and for each other name in

@@ -5,6 +5,7 @@ import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
 import type { PoolClient } from "pg";
 import type { PoolUse } from "../../ports/work-reports";
+import { tracing } from "../../tracing/tracing";
 
 /** A statement that Knex is about to run. */
 export interface Query {
@@ -75,7 +76,14 @@ export class Client extends PostgresClient {
   }
 
   override query(connection: PoolClient, query: Query | string): Promise<unknown> {
+    const { tracer } = tracing;
     const about = typeof query === "string" ? { sql: query } : query;
+    return tracer
+      ? tracer.statement(about.sql, () => this.send(connection, query, about))
+      : this.send(connection, query, about);
+  }
+
+  private send(connection: PoolClient, query: Query | string, about: Query): Promise<unknown> {
     const { hear } = this.settings;
     const result = this.inTime(connection, () => {
       hear(about);

@@ -1,0 +1,126 @@
+import { Writable } from "node:stream";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import pino from "pino";
+import { openTracer } from "../../src/platform/providers/open-telemetry/open-tracer";
+import { useApp } from "../support/app";
+import { FAST } from "../support/calls";
+import { collector, type ReceivedSpan } from "../support/collector";
+import { configOf } from "../support/config";
+import { Receiver } from "../support/receiver";
+import { talk } from "../support/talk";
+import { until } from "../support/until";
+
+/** The trace of the client, as in the specification of `traceparent`. */
+const CLIENT = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
+const SAID = "My door code is 4711.";
+const KEY = "secret of the collector";
+
+const env: Record<string, string> = { ...FAST, OUTBOUND_ALLOW: "127.0.0.0/8" };
+let received: Awaited<ReturnType<typeof collector>>;
+beforeAll(async () => {
+  received = await collector();
+  env.OTEL_EXPORTER_OTLP_ENDPOINT = received.url;
+  env.OTEL_EXPORTER_OTLP_HEADERS = `authorization=${encodeURIComponent(KEY)}`;
+});
+const running = useApp(env);
+afterAll(() => received.stop());
+
+const functionServer = new Receiver((res) => void res.end('"done"'));
+const webhooks = new Receiver();
+let spans: readonly ReceivedSpan[];
+const named = (name: string) => spans.filter((span) => span.name === name);
+const parentOf = ({ traceId, parentSpanId }: ReceivedSpan) =>
+  spans.find((span) => span.traceId === traceId && span.spanId === parentSpanId);
+
+beforeAll(async () => {
+  await Promise.all([functionServer.start(), webhooks.start()]);
+  await running.api.post("/rest/v1/settings", { url: webhooks.url, secret: "secret" }, 201);
+  const lookUp = { name: "look_up", parameters: { type: "object" }, serverUrl: functionServer.url };
+  const replies = [{ call: "look_up", arguments: "{}" }, { text: ["It is open."] }];
+  const configuration = { model: "GPT_4_O", functions: [lookUp] };
+  const { model, chatId, answered } = await talk(running, replies, { configuration });
+  const traceparent = `00-${CLIENT.traceId}-${CLIENT.spanId}-01`;
+  const body = { aiChatId: chatId, role: "USER", channel: "TEXT", content: SAID, metadata: {} };
+  await running.api.post("/rest/v1/ai-chats/messages", body, 201, { traceparent });
+  await until(() => model.asked.length === 2);
+  await answered();
+  await webhooks.until(3);
+  ({ spans } = received);
+  const lists = ["model request", "job chat.turn", "deliver function-call"];
+  await until(() => lists.every((name) => named(name).length > 0) && named("job chat.turn").some(isClients));
+  await model.stop();
+}, 60_000);
+afterAll(() => Promise.all([functionServer.stop(), webhooks.stop()]));
+
+const isClients = ({ traceId }: ReceivedSpan) => traceId === CLIENT.traceId;
+
+test("a request continues the client's trace, and contains its operation, which contains its statements", () => {
+  const request = spans.find(({ parentSpanId }) => parentSpanId === CLIENT.spanId)!;
+  expect(request).toMatchObject({
+    traceId: CLIENT.traceId,
+    attributes: { "http.response.status_code": 201 },
+  });
+  const [operation] = spans.filter(
+    ({ traceId, name }) => traceId === CLIENT.traceId && name.startsWith("mutation "),
+  );
+  expect(parentOf(operation!)).toBe(request);
+  const statements = spans.filter(
+    (span) => parentOf(span) === operation && "db.query.summary" in span.attributes,
+  );
+  expect(statements.length).toBeGreaterThan(0);
+  expect(statements.map(({ name }) => name).join()).toMatch(/INSERT .*messages/);
+});
+
+test("a turn contains its requests to the model and its function call, and belongs to the request", () => {
+  const [turn] = named("job chat.turn").filter(isClients);
+  expect(parentOf(turn!)).toBeDefined();
+  const ofTurn = spans.filter((span) => parentOf(span) === turn).map(({ name }) => name);
+  expect(ofTurn.filter((name) => name === "model request")).toHaveLength(2);
+  expect(ofTurn).toContain("function look_up");
+});
+
+test("the server of a function can continue the trace", () => {
+  const [call] = named("function look_up");
+  const { headers } = functionServer.received[0]!;
+  expect(headers.traceparent).toBe(`00-${CLIENT.traceId}-${call!.spanId}-01`);
+});
+
+test("deliveries belong to the trace of their event, which has its id and is linked with the cause", () => {
+  for (const { headers } of webhooks.received.slice(0, 3)) {
+    const eventId = String(headers["webhook-id"]);
+    const traceId = eventId.replaceAll("-", "");
+    expect(headers.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  }
+  const [delivery] = named("deliver function-call");
+  const event = parentOf(delivery!)!;
+  expect(event).toMatchObject({ name: "event function-call", parentSpanId: "" });
+  const [cause] = event.links;
+  const recorder = spans.find(({ spanId }) => spanId === cause!.spanId);
+  expect(recorder?.traceId).toBe(CLIENT.traceId);
+  expect(recorder?.links.map(({ traceId }) => traceId)).toContain(event.traceId);
+});
+
+test("spans contain neither words of people nor keys, and the collector's key is sent to it alone", () => {
+  const all = received.texts.join();
+  for (const secret of [SAID, "It is open", running.secretKey, "sk-test-1234", KEY])
+    expect(all).not.toContain(secret);
+  expect(new Set(received.headers)).toEqual(new Set([KEY]));
+});
+
+test("a collector that cannot be reached costs one warning a minute, and delays no work", async () => {
+  const lines: string[] = [];
+  const log = new Writable({ write: (chunk: Buffer, _, done) => (lines.push(String(chunk)), done()) });
+  const gone = await collector();
+  await gone.stop();
+  const settings = configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `${gone.url}/wrong` });
+  const tracer = openTracer(settings, pino({ level: "warn" }, log))!;
+  for (let spans = 0; spans < 1_500; spans++)
+    expect(await tracer.run("work", {}, () => Promise.resolve(spans))).toBe(spans);
+  await tracer.close();
+  expect(lines.filter((line) => line.includes("traces were not sent"))).toHaveLength(lines.length);
+  expect(lines.length).toBeLessThanOrEqual(1);
+});
+
+test("without a collector there is no tracer", () => {
+  expect(openTracer(configOf(), pino({ level: "silent" }))).toBeUndefined();
+});
