@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { preflight, thisUser } from "./preflight.mjs";
@@ -92,11 +93,17 @@ function isWritable(path) {
   }
 }
 
+/** Memory in bytes that is enough for all steps at once. */
+const AMPLE_MEMORY = 1.5 * 2 ** 30;
+/** Memory in bytes of this machine or, if it is less, of this container. */
+const memory = () => Math.min(totalmem(), process.constrainedMemory() || Infinity);
+
 async function build(steps) {
   refuseForeignBuild();
   process.stderr.write("Building Parley (once after each change) …\n");
-  // At once, because most of a step runs on one core.
-  await Promise.all(steps.map(run));
+  // At once, because most of a step runs on one core; one after another where the memory is only enough for one.
+  if (memory() >= AMPLE_MEMORY) return void (await Promise.all(steps.map(run)));
+  for (const step of steps) await run(step);
 }
 
 async function run({ name, commands }) {

@@ -7,6 +7,8 @@ export interface Bench {
   /** The service, with its jobs. */
   readonly ours: Running;
   readonly databaseUrl: string;
+  /** Those of the service, for other servers on its database. */
+  readonly encryptionKeys: () => string;
   readonly table: Table;
   readonly load: LoadGenerator;
   /** Assistants of the default organization. */

@@ -19,6 +19,8 @@ import { idle } from "./idle";
 import { memory } from "./memory";
 import { retention } from "./retention";
 import { search } from "./search";
+import { servers } from "./servers";
+import { sizing } from "./sizing/sizing";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
 import { turns } from "./turns";
@@ -53,6 +55,8 @@ const serve = (env: Readonly<Record<string, string>> = {}) =>
     RETENTION_NOTICE_DAYS: "0",
     ...env,
   });
+
+const encryptionKeys = () => readFileSync(join(dataDir, "encryption-keys"), "utf8");
 
 async function compare(what: string, target: number, servers: Servers, work: Work, rounds = ROUNDS) {
   const send = (name: keyof Servers) => load.send({ ...work, origin: servers[name].url });
@@ -184,6 +188,8 @@ const PARTS = {
   analytics,
   deliveries,
   memory,
+  sizing,
+  servers,
   writers,
   events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
@@ -207,7 +213,7 @@ async function main() {
   await db.end();
   for (const [name, part] of Object.entries(PARTS))
     if (named.length === 0 || named.includes(name))
-      await part({ ours, databaseUrl, table, load, ids, serve });
+      await part({ ours, databaseUrl, encryptionKeys, table, load, ids, serve });
   await ours.stop();
 }
 
