@@ -40,7 +40,7 @@ export async function startApp(
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
   const twilio = await new Twilio().start();
   const app = await createApp(
-    { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...poolerOf(database) },
+    { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...placesOf(database) },
     database.url,
     logger,
     database.jobsUrl,
@@ -69,9 +69,13 @@ export async function startApp(
   };
 }
 
-/** Settings of a server whose database URL leads to a PgBouncer. */
-const poolerOf = ({ directUrl }: TestDatabase): Partial<Config> =>
-  directUrl === undefined ? {} : { DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARE: knowsPrepared() };
+/** Settings of a server whose database is behind PgBouncer or has a replica. */
+const placesOf = ({ url, directUrl }: TestDatabase): Partial<Config> => ({
+  ...(process.env.TEST_REPLICA_PORT && {
+    DATABASE_REPLICA_URL: Object.assign(new URL(url), { port: process.env.TEST_REPLICA_PORT }).href,
+  }),
+  ...(directUrl !== undefined && { DATABASE_DIRECT_URL: directUrl, DATABASE_PREPARE: knowsPrepared() }),
+});
 
 /** Starts the service on its own database, for all tests of a file. */
 export function useApp(env: Record<string, string> = {}, logger?: Logger): RunningApp {

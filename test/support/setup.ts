@@ -11,6 +11,7 @@ import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
 import { ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "./pgbouncer";
+import { SystemPostgres } from "./standby";
 
 const ROOT = join(__dirname, "../..");
 /** Loads the service with Node, like everything under test; see runtime.cjs. */
@@ -38,15 +39,20 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
   // A single test file runs in this process: the service is loaded while another core runs initdb.
   if (!runsAll) setTimeout(() => built("./app"), INITDB_BEGINS_MS);
-  const start = () => startEmbedded({ dataDir, log: () => undefined, flags });
-  const isMigrated = !runsAll && useKeptCluster(dataDir);
+  const replicated = process.env.TEST_REPLICA;
+  const start = () =>
+    replicated === undefined
+      ? startEmbedded({ dataDir, log: () => undefined, flags })
+      : startReplicated(Number(replicated));
+  const keeps = !runsAll && replicated === undefined;
+  const isMigrated = keeps && useKeptCluster(dataDir);
   let embedded = await start();
   const { prepare } = built("./prepare") as typeof prepareModule;
   const template = new URL(embedded.url);
   template.pathname = `/${TEMPLATE}`;
   if (!isMigrated) await run(embedded.url, `create database ${TEMPLATE}`);
   await prepare(configOf({ DATA_DIR: dataDir }), template.href);
-  if (!runsAll && !isMigrated) {
+  if (keeps && !isMigrated) {
     await embedded.stop();
     keepCluster(dataDir);
     embedded = await start();
@@ -65,6 +71,23 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
     rmSync(dataDir, { recursive: true, force: true });
   };
   Object.assign(globalThis, { stopTestPostgres });
+}
+
+/** Starts a PostgreSQL of the system with a replica, to run the tests with it. @param seconds by which the replica lags */
+async function startReplicated(seconds: number): Promise<{ url: string; stop: () => Promise<void> }> {
+  const primary = await SystemPostgres.primary();
+  const replica = await primary.replica({
+    recovery_min_apply_delay: `${seconds}s`,
+    max_standby_streaming_delay: "0", // so that databases can be dropped
+  });
+  process.env.TEST_REPLICA_PORT = String(replica.port);
+  return {
+    url: primary.url("postgres"),
+    stop: async () => {
+      await replica.remove();
+      await primary.remove();
+    },
+  };
 }
 
 /** Starts PgBouncer, to run the tests behind it, and gives the serving role what a pooler does not pass on. */

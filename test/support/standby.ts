@@ -35,6 +35,7 @@ export class SystemPostgres {
   private constructor(
     private readonly folder: string,
     readonly port: number,
+    private readonly settings: Readonly<Record<string, string>> = {},
   ) {}
 
   /** Creates and starts one with an empty cluster. */
@@ -46,8 +47,8 @@ export class SystemPostgres {
   }
 
   /** Creates and starts a streaming replica of this one. */
-  async replica(): Promise<SystemPostgres> {
-    const made = new SystemPostgres(emptyFolder(), await freePort());
+  async replica(settings: Readonly<Record<string, string>> = {}): Promise<SystemPostgres> {
+    const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
     run(
       "pg_basebackup",
       "-D",
@@ -72,7 +73,14 @@ export class SystemPostgres {
       "fsync=off",
       "max_connections=200",
     ];
-    const flags = ["-D", this.data, "-p", String(this.port), ...settings.flatMap((each) => ["-c", each])];
+    const own = Object.entries(this.settings).map(([name, value]) => `${name}=${value}`);
+    const flags = [
+      "-D",
+      this.data,
+      "-p",
+      String(this.port),
+      ...[...settings, ...own].flatMap((each) => ["-c", each]),
+    ];
     rmSync(this.lockFile, { force: true }); // a crash leaves one
     this.process = spawn(join(programs()!, "postgres"), flags, { ...identity(), cwd: "/", stdio: "ignore" });
     await until(() =>
