@@ -1,7 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
+import { Api } from "../support/api";
+import { startApp } from "../support/app";
 import { callOf, ended, place, speaker, statusesOf } from "../support/calls";
 import { useEngine } from "../support/engine";
+import { afterTest } from "../support/server";
 import { until } from "../support/until";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "1", CALL_MAX_SECONDS: "3600" });
@@ -150,12 +153,18 @@ describe("a call that the engine has", () => {
   }, 30_000);
 });
 
-test("a line dials one call per second in order of placement, and ten at a time", async () => {
+test("a line dials one call per second in order of placement, and ten at a time, whichever server dials", async () => {
   const { vapi } = running;
+  const engine = { VAPI_API_KEY: "key", VAPI_PHONE_NUMBER_ID: "number-1", VAPI_BASE_URL: vapi.url };
+  const settings = { WORKER: "on", PUBLIC_BASE_URL: "https://parley.example", ...engine };
+  const other = await startApp(running.database, settings);
+  afterTest(other.stop);
   const { api: theirs } = await running.otherOrganization();
+  const servers = [theirs, new Api(other.url, theirs.headers)];
   const assistantId = await speaker(theirs, QUIET);
   const ids: string[] = [];
-  for (let count = 0; count < 12; count++) ids.push(await place(theirs, assistantId, "+14155550132"));
+  for (let count = 0; count < 12; count++)
+    ids.push(await place(servers[count % 2]!, assistantId, "+14155550132"));
   await until(() => ids.slice(0, 10).every((id) => vapi.asked(id) === 1));
   const next = await nextLook(ids[10]!);
   await until(async () => (await nextLook(ids[10]!)) > next); // it was looked at again, with ten at once
