@@ -79,6 +79,7 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
     },
   },
   restore: { run: async (env) => (await restored(env)).DATABASE_URL! },
+  hold: { run: on("hold"), expected: { fields: [{ name: "note" }] } },
   release: {
     run: async (env) => on("release", "--drop")(await restored(env)),
     expected: {

@@ -1,6 +1,14 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { statement } from "./database";
@@ -35,12 +43,12 @@ export class SystemPostgres {
   private constructor(
     private readonly folder: string,
     readonly port: number,
-    private readonly settings: Readonly<Record<string, string>> = {},
+    private settings: Readonly<Record<string, string>> = {},
   ) {}
 
   /** Creates and starts one with an empty cluster. */
-  static async primary(): Promise<SystemPostgres> {
-    const made = new SystemPostgres(emptyFolder(), await freePort());
+  static async primary(settings: Readonly<Record<string, string>> = {}): Promise<SystemPostgres> {
+    const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
     run("initdb", "-D", made.data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8");
     await made.start();
     return made;
@@ -48,18 +56,27 @@ export class SystemPostgres {
 
   /** Creates and starts a streaming replica of this one. */
   async replica(settings: Readonly<Record<string, string>> = {}): Promise<SystemPostgres> {
-    const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
-    run(
-      "pg_basebackup",
-      "-D",
-      made.data,
-      "-d",
-      this.url("postgres"),
-      "--write-recovery-conf",
-      "--checkpoint=fast",
-    );
+    const made = await this.baseBackup(settings, "--write-recovery-conf");
     await made.start();
     return made;
+  }
+
+  /** Copies this one with pg_basebackup. The copy is not started. */
+  async baseBackup(
+    settings: Readonly<Record<string, string>> = {},
+    ...options: readonly string[]
+  ): Promise<SystemPostgres> {
+    const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
+    run("pg_basebackup", "-D", made.data, "-d", this.url("postgres"), "--checkpoint=fast", ...options);
+    return made;
+  }
+
+  /** Starts a copy that replays archived log as far as the settings say, and waits until it accepts writes. */
+  async recover(settings: Readonly<Record<string, string>>): Promise<void> {
+    this.settings = { ...this.settings, ...settings };
+    writeFileSync(join(this.data, "recovery.signal"), "");
+    await this.start();
+    await until(() => statement(this.url("postgres"), "create temporary table writable ()").then(() => true));
   }
 
   url(database: string): string {
