@@ -9,6 +9,7 @@ import { openStorage } from "../../src/platform/providers/open-storage";
 import { configOf } from "../support/config";
 import { createDatabase } from "../support/database";
 import { startS3 } from "../support/s3";
+import { until } from "../support/until";
 
 let s3: Awaited<ReturnType<typeof startS3>>;
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -67,6 +68,14 @@ describe("a backup in an S3-compatible store", () => {
     s3.refuse((method) => (method === "READ" && reads++ % 2 === 0 ? "break off" : undefined));
     await verify("s3://backups/secret", key);
     expect(reads).toBeGreaterThan(20);
+  });
+
+  test("is closed if it is not read", async () => {
+    s3.objects.set("plain/large", Buffer.alloc(30_000_000));
+    const content = await openBackupPlace("s3://backups/plain", configOf(settings())).read("large");
+    expect(s3.unfinished()).toBe(1);
+    content!.destroy();
+    await until(() => Promise.resolve(s3.unfinished() === 0));
   });
 
   test("can be encrypted for public keys, whose secret keys decrypt it", async () => {

@@ -13,7 +13,10 @@ export async function startS3(accessKey: string) {
   const deleted = new Map<string, Buffer>();
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
+  let unfinished = 0;
   const server = createServer((req, res) => {
+    unfinished++;
+    res.once("close", () => unfinished--);
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
@@ -103,6 +106,8 @@ export async function startS3(accessKey: string) {
   return {
     objects,
     uploads,
+    /** Number of requests whose response is not sent completely. */
+    unfinished: () => unfinished,
     refuse: (by: typeof refuse) => (refuse = by),
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: async () => {

@@ -38,8 +38,11 @@ export function s3BackupPlace(
     },
     write: async (path, content) => void (await explained(storage.put(path, content), content)),
     async read(path) {
-      const content = await explained(storage.getFrom(path, 0));
-      return content && Readable.from(resumed(content, (start) => storage.getFrom(path, start)));
+      const first = await explained(storage.getFrom(path, 0));
+      if (first === undefined) return undefined;
+      const content = Readable.from(resumed(first, (start) => storage.getFrom(path, start)));
+      // A generator that has not begun runs no `finally`, and an open download keeps the process from ending.
+      return content.once("close", () => first.destroy());
     },
   };
 }
