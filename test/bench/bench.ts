@@ -50,3 +50,13 @@ export async function gql<T>(origin: string, query: string, variables: object = 
   if (errors) throw new Error(JSON.stringify(errors));
   return data;
 }
+
+/** Starts a chat. @returns its id */
+export async function newChat(url: string, assistantId: string): Promise<string> {
+  const { startChat } = await gql<{ startChat: { id: string } }>(
+    url,
+    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+    { input: { assistantId, channel: "TEXT" } },
+  );
+  return startChat.id;
+}

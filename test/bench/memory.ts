@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { gql, HEADERS, type Bench } from "./bench";
+import { HEADERS, newChat, type Bench } from "./bench";
 import { DASHBOARD } from "./dashboard";
 import type { Load } from "./load";
 import { residentMemory } from "./processes";
@@ -41,11 +41,7 @@ async function turn(url: string, id: string): Promise<Work[]> {
     ...{ method: "POST", path, headers, requests },
     body: JSON.stringify(body),
   });
-  const { startChat } = await gql<{ startChat: { id: string } }>(
-    url,
-    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-    { input: { assistantId: id, channel: "TEXT" } },
-  );
+  const aiChatId = await newChat(url, id);
   const message = { role: "SYSTEM", channel: "TEXT", content: "noted", metadata: {} };
   const change = `mutation ($id: ID!, $input: UpdateChatConfigurationInput!) {
     updateChatConfiguration(assistantId: $id, input: $input) { prompt } }`;
@@ -55,6 +51,6 @@ async function turn(url: string, id: string): Promise<Work[]> {
     get(`/rest/v1/assistants/${id}/logs?search=parcel`, 1_000),
     post("/graphql", { query: DASHBOARD }, 200),
     post("/graphql", { query: change, variables: { id, input: { prompt: "Be brief." } } }, 500),
-    post("/rest/v1/ai-chats/messages", { ...message, aiChatId: startChat.id }, 200),
+    post("/rest/v1/ai-chats/messages", { ...message, aiChatId }, 200),
   ];
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gql, percentile, type Bench } from "./bench";
+import { gql, newChat, percentile, type Bench } from "./bench";
 import { instantModel, listening } from "./calls";
 
 const TURNS = 200;
@@ -57,15 +57,6 @@ async function turn(url: string, assistantId: string): Promise<number> {
   const began = performance.now();
   await ask(url, chatId);
   return performance.now() - began;
-}
-
-async function newChat(url: string, assistantId: string): Promise<string> {
-  const { startChat } = await gql<{ startChat: { id: string } }>(
-    url,
-    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-    { input: { assistantId, channel: "TEXT" } },
-  );
-  return startChat.id;
 }
 
 /** Asks, and waits for the answer. @throws Error if none comes */

@@ -7,7 +7,7 @@ import { Listener } from "../../src/platform/database/listener";
 import type { Scope } from "../../src/platform/database/scope";
 import { offlinePorts } from "../../src/platform/providers/offline";
 import { readConfig } from "../../src/platform/settings/config";
-import { gql, type Bench } from "./bench";
+import { type Bench, newChat } from "./bench";
 import { ratio, type Table } from "./table";
 
 const WRITERS = 32;
@@ -43,15 +43,6 @@ export async function writers({ ours, databaseUrl, ids, table }: Bench): Promise
     await knex.destroy();
     await db.end();
   }
-}
-
-async function newChat(url: string, assistantId: string): Promise<string> {
-  const { startChat } = await gql<{ startChat: { id: string } }>(
-    url,
-    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-    { input: { assistantId, channel: "TEXT" } },
-  );
-  return startChat.id;
 }
 
 /** Stores messages. A trigger notifies in the transaction of each, as the service once did. */

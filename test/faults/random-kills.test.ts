@@ -8,6 +8,7 @@ import { useApp } from "../support/app";
 import { newChat, quietAssistant, said } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { afterTest, SERVER_TIMEOUT_MS, type ServerProcess, SETTINGS, startServer } from "../support/server";
+import { seeded } from "../support/seeded";
 import { until } from "../support/until";
 import { LONG } from "../support/suite";
 
@@ -19,17 +20,6 @@ const EVENTS = CHATS * (MESSAGES + 3); // session-start, status-changed and sess
 const KILLS = 3;
 /** Most deliveries that one server has in flight for one organization. */
 const IN_FLIGHT = 8;
-
-/** Pseudorandom numbers from 0 to 1, the same in each run (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface StoredEvent {
   readonly id: string;

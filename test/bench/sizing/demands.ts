@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { gql, HEADERS, type Bench } from "../bench";
+import { gql, HEADERS, newChat, type Bench } from "../bench";
 import { instantModel, listening } from "../calls";
 import { cpuBelow, cpuOf, postmasterOf } from "../cpu";
 import { DASHBOARD } from "../dashboard";
@@ -105,15 +105,12 @@ async function talking(
 }
 
 async function converse(url: string, ids: readonly string[], turns: number): Promise<void> {
-  const start = `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`;
   const say = `mutation ($input: PostMessageInput!) { postMessage(input: $input, withReply: true) { reply { id } } }`;
   const chats = Array.from({ length: Math.min(CHATS, ids.length) }, (_, index) => ids[index]!);
   const person = async () => {
     for (let assistantId = chats.pop(); assistantId !== undefined; assistantId = chats.pop()) {
-      const { startChat } = await gql<{ startChat: { id: string } }>(url, start, {
-        input: { assistantId, channel: "TEXT" },
-      });
-      const message = { aiChatId: startChat.id, role: "USER", channel: "TEXT", content: SAID, metadata: {} };
+      const aiChatId = await newChat(url, assistantId);
+      const message = { aiChatId, role: "USER", channel: "TEXT", content: SAID, metadata: {} };
       for (let turn = 0; turn < turns; turn++) await gql(url, say, { input: message });
     }
   };

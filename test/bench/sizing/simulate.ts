@@ -1,3 +1,5 @@
+import { seeded } from "../../support/seeded";
+
 /** A step of an operation: service time on a core of a server or of the database, or a wait, in ms. */
 interface Step {
   readonly at: "server" | "database" | "elsewhere";
@@ -29,17 +31,6 @@ export interface Simulated {
 const OPERATIONS = 20_000;
 /** Part of the time, in which queues build up, that is not counted. */
 const WARM_UP = 0.1;
-
-/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Entry {
   readonly at: number;
@@ -114,7 +105,7 @@ class Cores {
 /** Simulates an installation: operations begin independently of each other, and service times vary exponentially. */
 export function simulate(kinds: readonly Kind[], { servers, databaseCores }: Installation): Simulated {
   const duration = (1_000 * OPERATIONS) / kinds[0]!.perSecond;
-  const random = randomNumbers(1);
+  const random = seeded(1);
   const about = (mean: number) => -mean * Math.log(1 - random());
   const clock = new Clock();
   const database = new Cores(clock, databaseCores);
