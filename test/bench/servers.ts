@@ -5,7 +5,7 @@ import type { Load } from "./load";
 import { LoadGenerator } from "./processes";
 import { ratio } from "./table";
 
-/** What each server may use of a core. */
+/** Share of a core that each server may use. */
 const SHARE = 0.25;
 const PERIOD_US = 100_000;
 const ROUNDS = 5;

@@ -48,7 +48,7 @@ async function schemaOf(db: Knex): Promise<Schema> {
   };
 }
 
-/** How often this session has read tables, also by DDL, and changed their rows; PostgreSQL resets the counts at times. */
+/** Counts of reads of tables by this session, also by DDL, and of their changed rows; PostgreSQL resets the counts at times. */
 const TOUCHED = `
   select relname as name, (seq_scan + coalesce(idx_scan, 0))::integer as read,
     (n_tup_ins + n_tup_upd + n_tup_del)::integer as changed

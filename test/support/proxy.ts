@@ -17,7 +17,7 @@ export interface Proxy {
 export async function proxyTo(url: string): Promise<Proxy> {
   let target = new URL(url);
   const sockets = new Set<Socket>();
-  /** What a connection says first, which includes its application_name. */
+  /** First bytes of each connection, which include its application_name. */
   const openings = new Map<Socket, string>();
   let hangs = false;
   let isAway = false;

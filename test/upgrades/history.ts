@@ -12,7 +12,7 @@ export const PUBLIC_URL = "http://parley.example";
 const PATIENCE_MS = 3_000;
 const SETTLE_MS = 1_000;
 
-/** What the use of a version leaves for the checks of an upgrade. */
+/** Traces of the use of a version, for the checks of an upgrade. */
 export interface Used {
   readonly told: readonly Told[];
   readonly keys: readonly string[];

@@ -62,7 +62,7 @@ export interface Server {
   readonly url: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** What it has written to standard output and standard error. */
+  /** Its standard output and standard error so far. */
   said(): string;
   stop(): Promise<void>;
 }

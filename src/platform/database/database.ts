@@ -162,7 +162,7 @@ export class Database {
     return currentHold(this.knex);
   }
 
-  /** What metrics show of the database: jobs, deliveries, events and live conversations of all organizations. */
+  /** Figures for the metrics: jobs, deliveries, events and live conversations of all organizations. */
   readonly readings = (): Promise<Readings> => readings(this.knex);
 
   /** The organizations with the most events lately, with the number per second. */

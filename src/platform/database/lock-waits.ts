@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 
-/** How long migrations wait for locks, in ms. */
+/** Limits of the time for which migrations wait for locks, in ms. */
 export interface LockLimits {
   /** Timeout of one wait: every statement that arrives meanwhile for the same table waits too. */
   readonly waitMs: number;
@@ -24,7 +24,7 @@ interface Blocker {
   readonly seconds: number | null;
 }
 
-/** How often one wait looks for the sessions that it waits for. */
+/** Number of times that one wait looks for the sessions that block it. */
 const LOOKS = 4;
 
 /** Statements are not read: they may contain data. */
@@ -37,7 +37,7 @@ const BLOCKING = `
 const isLockFailure = (error: unknown): boolean =>
   ["55P03", "40P01"].includes(String((error as { code?: unknown }).code));
 
-/** What migrations report to while they wait. */
+/** Receives reports of migrations that wait. */
 export interface Waiting {
   /** Process id of the connection that migrates. */
   pid?: number;

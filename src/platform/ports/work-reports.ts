@@ -8,7 +8,7 @@ export interface PoolUse {
   readonly most: number;
 }
 
-/** What became of an attempt to deliver a webhook; `refused` stands for a status other than 2xx. */
+/** Outcome of an attempt to deliver a webhook; `refused` stands for a status other than 2xx. */
 export type AttemptOutcome = "delivered" | "refused" | "timeout" | "unreachable";
 
 /** Tells the operator of background work. */

@@ -7,7 +7,7 @@ const NO_TABLES = new Set(["of", "set", "skip", "nowait", "lateral", "select", "
 
 const summaries = new LRUCache<string, string>({ max: MAX_SUMMARIES });
 
-/** What a statement does to which tables, such as `INSERT events deliveries`: never its text or its values. */
+/** Commands and tables of a statement, such as `INSERT events deliveries`: never its text or its values. */
 export function summaryOf(sql: string): string {
   const known = summaries.get(sql);
   if (known !== undefined) return known;

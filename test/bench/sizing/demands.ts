@@ -13,7 +13,7 @@ export interface Demand {
   readonly database: number;
 }
 
-/** What operations take. A turn is a message of a person, its answer, and a webhook of each. */
+/** Demands by operation. A turn is a message of a person, its answer, and a webhook of each. */
 export type Demands = Readonly<
   Record<"turn" | "read" | "page" | "search" | "dashboard" | "analytics", Demand>
 >;
