@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Listener } from "../platform/database/listener";
+import { FailureCount } from "../platform/failure-count";
 import { SharedLimit } from "./shared-limit";
 
 /** Channel of notifications about the points that a server has admitted, by limit and key. */
@@ -9,7 +10,6 @@ export const LIMITS_CHANNEL = "parley_limits";
 const SHARE_INTERVAL_MS = 100;
 /** In characters; PostgreSQL limits payloads to 8,000 bytes. */
 const MAX_PAYLOAD_LENGTH = 2_400;
-const WARNING_INTERVAL_MS = 60_000;
 
 type Exchanged = Pick<Listener, "on" | "sendToOthers" | "connected">;
 
@@ -19,7 +19,7 @@ export class LimitExchange {
   /** Points to announce, by `limit key`. */
   private unsent = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private warnedAt = -Infinity;
+  private readonly failures = new FailureCount();
 
   constructor(
     private readonly listener: Exchanged,
@@ -67,8 +67,8 @@ export class LimitExchange {
   }
 
   private warn(): void {
-    if (performance.now() - this.warnedAt < WARNING_INTERVAL_MS) return;
-    this.warnedAt = performance.now();
-    this.logger.warn({}, "rate limits count in this server alone until it can notify the others again");
+    const failures = this.failures.toLog("limits");
+    const message = "rate limits count in this server alone until it can notify the others again";
+    if (failures !== undefined) this.logger.warn({ failures }, message);
   }
 }
