@@ -1,7 +1,6 @@
 import {
   execute,
   extendSchema,
-  getOperationAST,
   getVariableValues,
   Kind,
   parse,
@@ -16,7 +15,8 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/core/context";
 import { deadlineOf } from "../schema/core/deadline";
-import { DomainError, publicError } from "../src/platform/errors";
+import { DomainError } from "../src/platform/errors";
+import { codeOf, operationSpan } from "../src/http/operation-span";
 import { tracing, type Tracer } from "../src/platform/tracing/tracing";
 
 export type Result = ExecutionResult<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export class Engine {
   compile(document: DocumentNode): Run {
     const run = needsGraphQLJs(document) ? this.plain(document) : this.jit(document);
     const deadline = this.deadlineOf(document);
-    const span = spanOf(document);
+    const span = operationSpan(document);
     return (context, variables) =>
       tracing.tracer
         ? traced(tracing.tracer, span, () => withDeadline(run(context, variables), deadline))
@@ -81,33 +81,16 @@ export class Engine {
   }
 }
 
-/** Fields that the name of a span lists; a client may select many. */
-const MAX_NAMED = 3;
-
-/** The name and attributes of an operation's span: its fields, and the name that the client gave it. */
-function spanOf(document: DocumentNode) {
-  const { operation, name, selectionSet } = getOperationAST(document)!; // the document has one
-  const fields = selectionSet.selections.flatMap((node) =>
-    node.kind === Kind.FIELD ? [node.name.value] : [],
-  );
-  const named = [...new Set(fields)].slice(0, MAX_NAMED).join(" ");
-  const attributes = {
-    "graphql.operation.type": operation,
-    "graphql.operation.name": name?.value.slice(0, 100),
-  };
-  return { name: `${operation} ${named}`.trimEnd(), attributes };
-}
-
 /** Runs an operation in its span. Errors are part of its result. */
 const traced = (
   tracer: Tracer,
-  { name, attributes }: ReturnType<typeof spanOf>,
+  { name, attributes }: ReturnType<typeof operationSpan>,
   run: () => Promise<Result>,
 ) =>
   tracer.run(name, { attributes }, async (span) => {
     const result = await run();
     const [error] = result.errors ?? [];
-    if (error) span.fail(publicError(error.originalError ?? error).code);
+    if (error) span.fail(codeOf(error));
     return result;
   });
 

@@ -15,6 +15,7 @@ import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
 import type { Metrics } from "./metrics/metrics";
 import { OpenSockets } from "./open-sockets";
+import { traceSubscriptions } from "./trace-subscriptions";
 
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
@@ -118,7 +119,7 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
   const ids = new WeakMap<object, string>();
   const formatted = (payload: object, errors: readonly GraphQLError[]) =>
     errors.map((error) => options.format(error, { requestId: ids.get(payload)! })); // set in onSubscribe
-  return {
+  const untraced: ServerOptions<Payload, SocketState> = {
     schema: options.schema,
     connectionInitWaitTimeout: 10_000,
     onConnect: ({ connectionParams, extra }) => connect(options, open, extra, connectionParams ?? {}),
@@ -146,6 +147,7 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
       ...(result.errors && { errors: formatted(payload, result.errors) }),
     }),
   };
+  return traceSubscriptions(untraced, (payload) => ids.get(payload));
 }
 
 /** Authenticates a connection and counts it. @returns false without a valid credential */

@@ -3,7 +3,7 @@ import { idsIn } from "./given-up";
 
 /**
  * Runs a job in a span. A job that the statement of a request started belongs to the trace of that request; one from the
- * queue begins a trace, because its payload names records only.
+ * queue begins a trace, because its payload names records only, and so does a periodic task.
  */
 export function inJobSpan(task: string, payload: unknown, work: () => Promise<void>): Promise<void> {
   const { tracer } = tracing;

@@ -192,7 +192,8 @@ const periodicList = (
   Object.fromEntries(
     Object.entries(some).map(([name, { run }]) => [
       name,
-      (_: unknown, { abortSignal }: JobHelpers) => run(database, settings, abortSignal),
+      (_: unknown, { abortSignal }: JobHelpers) =>
+        inJobSpan(name, {}, () => run(database, settings, abortSignal)),
     ]),
   );
 

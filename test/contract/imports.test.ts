@@ -63,9 +63,15 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/rules",
       "schema/core/deadline",
       "src/account/auth",
-      ...["multipart", "error-body", "error-reference", "refuse-method", "send-json", "unreadable-form"].map(
-        (name) => `src/http/${name}`,
-      ),
+      ...[
+        "multipart",
+        "operation-span",
+        "error-body",
+        "error-reference",
+        "refuse-method",
+        "send-json",
+        "unreadable-form",
+      ].map((name) => `src/http/${name}`),
     ].concat(["errors", "json", "nearest", "tracing"].map((name) => `src/platform/${name}`)),
     types: ["schema/core/context", "src/http/send-error"],
   },

@@ -7,6 +7,7 @@ import { FAST } from "../support/calls";
 import { collector, type ReceivedSpan } from "../support/collector";
 import { configOf } from "../support/config";
 import { Receiver } from "../support/receiver";
+import { Subscriber } from "../support/subscriber";
 import { talk } from "../support/talk";
 import { until } from "../support/until";
 
@@ -45,12 +46,30 @@ beforeAll(async () => {
   await until(() => model.asked.length === 2);
   await answered();
   await webhooks.until(3);
+  await Promise.all([
+    subscribe(chatId),
+    running.database.query("select graphile_worker.add_job('facts.sum')"),
+  ]);
   ({ spans } = received);
-  const lists = ["model request", "job chat.turn", "deliver function-call"];
+  const lists = ["model request", "job chat.turn", "deliver function-call", "job facts.sum", "subscription"];
   await until(() => lists.every((name) => named(name).length > 0) && named("job chat.turn").some(isClients));
   await model.stop();
 }, 60_000);
 afterAll(() => Promise.all([functionServer.stop(), webhooks.stop()]));
+
+/** The trace of the client's subscription, which follows a chat, and of one that is refused. */
+const SUBSCRIBED = { traceId: "11111111111111111111111111111111", spanId: "2222222222222222" };
+
+async function subscribe(chatId: string): Promise<void> {
+  const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
+  const query = "subscription Follow($chatId: ID!) { chatEvents(chatId: $chatId, after: $chatId) { id } }";
+  const extensions = { traceparent: `00-${SUBSCRIBED.traceId}-${SUBSCRIBED.spanId}-01` };
+  await new Promise<unknown>((next) => {
+    void subscriber.send({ query, variables: { chatId }, extensions }, next);
+  });
+  await subscriber.run("subscription { nothing }", {}, () => undefined);
+  await subscriber.close();
+}
 
 const isClients = ({ traceId }: ReceivedSpan) => traceId === CLIENT.traceId;
 
@@ -98,6 +117,31 @@ test("deliveries belong to the trace of their event, which has its id and is lin
   const recorder = spans.find(({ spanId }) => spanId === cause!.spanId);
   expect(recorder?.traceId).toBe(CLIENT.traceId);
   expect(recorder?.links.map(({ traceId }) => traceId)).toContain(event.traceId);
+});
+
+test("the start of a subscription continues the client's trace, and what it reads later has traces of its own", () => {
+  const [subscription] = named("subscription chatEvents");
+  expect(subscription).toMatchObject({
+    ...{ traceId: SUBSCRIBED.traceId, parentSpanId: SUBSCRIBED.spanId, failed: false },
+    attributes: { "graphql.operation.name": "Follow", "parley.request.id": expect.any(String) as unknown },
+  });
+  const statementsOf = (parent: ReceivedSpan) =>
+    spans.filter((span) => parentOf(span) === parent && "db.query.summary" in span.attributes);
+  expect(statementsOf(subscription!).length).toBeGreaterThan(0);
+  const [read] = named("read chat events");
+  expect(read!.parentSpanId).toBe("");
+  expect(statementsOf(read!).length).toBeGreaterThan(0);
+});
+
+test("a refused subscription has a span with the code of its error", () => {
+  const attributes = { "error.type": "GRAPHQL_VALIDATION_FAILED" };
+  expect(named("subscription")).toMatchObject([{ failed: true, attributes }]);
+});
+
+test("a periodic task begins a trace, which contains its statements", () => {
+  const [task] = named("job facts.sum");
+  expect(task).toMatchObject({ parentSpanId: "", attributes: { "parley.task": "facts.sum" } });
+  expect(spans.some((span) => parentOf(span) === task)).toBe(true);
 });
 
 test("spans contain neither words of people nor keys, and the collector's key is sent to it alone", () => {

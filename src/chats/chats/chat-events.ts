@@ -1,6 +1,7 @@
 import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
+import { tracing } from "../../platform/tracing/tracing";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../../events/events/record";
 import { comesBefore, startOf, transientId, type StreamPosition } from "./chat-positions";
 import { watchChat } from "./chat-watch";
@@ -134,7 +135,7 @@ async function tryPush(push: (event: ChatEvent) => Promise<unknown>, event: Chat
 /** Pause before a failed read is retried. */
 const RETRY_PAUSE_MS = 1_000;
 
-const noEvents = (position: StreamPosition) => ({ events: [] as ChatEvent[], next: position, isLast: false });
+const noEvents = (position: StreamPosition): NewEvents => ({ events: [], next: position, isLast: false });
 
 const EMPTY = { message: null, text: null, activity: null } as const;
 
@@ -152,7 +153,24 @@ const transientEvent = (
   ...event,
 });
 
-async function readAfter(scope: Scope, chatId: string, { sequence, statusEventId }: StreamPosition) {
+/** Reads what a wake-up announced, in a trace of its own: that of a subscription may last for days. */
+function readAfter(scope: Scope, chatId: string, position: StreamPosition): Promise<NewEvents> {
+  const read = () => eventsAfter(scope, chatId, position);
+  const attributes = { "parley.chat.id": chatId };
+  return tracing.tracer?.run("read chat events", { attributes }, read) ?? read();
+}
+
+interface NewEvents {
+  readonly events: readonly ChatEvent[];
+  readonly next: StreamPosition;
+  readonly isLast: boolean;
+}
+
+async function eventsAfter(
+  scope: Scope,
+  chatId: string,
+  { sequence, statusEventId }: StreamPosition,
+): Promise<NewEvents> {
   // Reads the chat first: if it has ended, no message can follow those read afterwards.
   const chat = await scope.of(Chats).byId(chatId);
   const { status } = chat;

@@ -16,10 +16,10 @@ export interface OpenSpan {
   fail(type: string): void;
 }
 
-/** The span of an HTTP request. */
+/** The span of an HTTP request, or of an operation on a WebSocket. */
 export interface RequestSpan extends OpenSpan {
   /** Runs the work of the request in its span. */
-  run(work: () => void): void;
+  run<R>(work: () => R): R;
   end(name: string): void;
 }
 
