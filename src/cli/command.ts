@@ -1,7 +1,7 @@
 import type { NewOrganization } from "../account/organization/bootstrap";
 import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
-import { connect } from "../platform/database/connect";
+import { openPool } from "../platform/database/distributed/open-pool";
 import { Database } from "../platform/database/database";
 import { checkOwnership } from "../platform/database/data-dir";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
@@ -54,7 +54,7 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
   const { settings, environment } = loadSettings();
   await checkOwnership(settings.DATA_DIR);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
-  const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
+  const knex = await openPool(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
     const config = await withEncryptionKeys(settings, url);
     const created = await prepare(config, url);

@@ -7,12 +7,13 @@ import { loadCatalog } from "../platform/catalog/load-catalog";
 import { HANG_UP_CHANNEL } from "../channels/calls/hang-up-call";
 import { TOKENS_CHANNEL } from "../chats/chats/chats";
 import type { Config } from "../platform/settings/config";
-import { connect, servingOptions } from "../platform/database/connect";
+import { servingOptions } from "../platform/database/connect";
 import { backupRuns } from "../platform/database/backup-lock";
 import { Database } from "../platform/database/database";
 import type { Client } from "../platform/database/knex-client/client";
 import { RELEASE_CHANNEL } from "../platform/database/holds";
 import { Listener } from "../platform/database/listener";
+import { openPool } from "../platform/database/distributed/open-pool";
 import { useOf } from "../platform/database/readings";
 import { OnlineSteps } from "../platform/database/online-steps";
 import { openReplica } from "./open-replica";
@@ -123,7 +124,7 @@ export async function openService(
 async function openPools(config: Config, url: string, logger: Logger) {
   const replication = await openReplica(config, url, logger);
   const { wrote } = replication ?? {};
-  const knex = connect(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger, wrote });
+  const knex = await openPool(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger, wrote });
   return { knex, replication, wrote };
 }
 

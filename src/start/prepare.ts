@@ -4,6 +4,7 @@ import { seedTemplates } from "../assistants/configurations/seed";
 import type { Config } from "../platform/settings/config";
 import { Database } from "../platform/database/database";
 import { refuseUnfinished } from "../platform/database/holds";
+import { keepDistributed } from "../platform/database/distributed/distribute";
 import { keepRights } from "../platform/database/roles";
 import { newId } from "../platform/database/ids";
 import { migrate } from "../platform/database/migrate";
@@ -34,6 +35,7 @@ export async function prepare(
     if (!restoring) await refuseUnfinished(knex);
     await installJobs(url);
     await prepareVectors(knex);
+    await keepDistributed(url);
     await keepRights(knex, config);
     await checkFitness();
     const database = new Database(knex, offlinePorts(config));

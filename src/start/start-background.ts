@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { watchClock } from "../platform/database/clock-watch";
-import { connect, servingOptions, type ConnectOptions } from "../platform/database/connect";
+import { servingOptions, type ConnectOptions } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
+import { openPool } from "../platform/database/distributed/open-pool";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
 import type { Metrics } from "../http/metrics/metrics";
@@ -41,7 +42,7 @@ interface BackgroundOptions {
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
   const { config, jobsUrl, ports, logger, metrics } = options;
   const { listener, outbound } = ports;
-  const { knex, database, deliveries } = openDatabases(options);
+  const { knex, database, deliveries } = await openDatabases(options);
   const clock = await watchClock(database, logger);
   const start = async () => {
     const jobs = config.WORKER
@@ -77,10 +78,10 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
 }
 
 /** The pools of jobs and of deliveries. */
-function openDatabases({ config, url, ports, logger, metrics, givesWay, wrote }: BackgroundOptions) {
+async function openDatabases({ config, url, ports, logger, metrics, givesWay, wrote }: BackgroundOptions) {
   const serving = { ...servingOptions(config), logger, wrote };
-  const knex = connect(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
-  const deliveries = connect(url, { ...serving, ...DELIVERY_POOL });
+  const knex = await openPool(url, { ...serving, pool: config.DATABASE_POOL, name: "parley jobs", givesWay });
+  const deliveries = await openPool(url, { ...serving, ...DELIVERY_POOL });
   metrics.watchPool("jobs", () => useOf(knex));
   metrics.watchPool("deliveries", () => useOf(deliveries));
   return { knex, database: new Database(knex, ports), deliveries: new Database(deliveries, ports) };

@@ -35,6 +35,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "audit:verify": READS,
   backup: READS,
   migrate: "changes tables, as the start of a server does",
+  distribute: "moves rows between nodes, and changes nothing of an organization",
   "database:roles": "changes roles and their rights, and nothing of an organization",
 };
 

@@ -26,7 +26,8 @@ export async function createDatabase(): Promise<TestDatabase> {
   const postgres = process.env.TEST_POSTGRES!;
   const pooler = process.env.TEST_POOLER_PORT;
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await statement(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+  const nodes = nodesOf(postgres);
+  await Promise.all(nodes.map((url) => copyTemplate(url, name)));
   const owner = new URL(postgres);
   owner.pathname = `/${name}`;
   const app = new URL(owner);
@@ -44,9 +45,37 @@ export async function createDatabase(): Promise<TestDatabase> {
     query: async (text, values) => (await pool.query(text, values)).rows as never,
     drop: async () => {
       await pool.end();
-      await statement(postgres, `drop database if exists ${name} with (force)`);
+      for (const url of nodes) await statement(url, `drop database if exists ${name} with (force)`);
     },
   };
+}
+
+/** Maintenance of Citus uses a database now and then, which then cannot be copied. */
+const COPIES = 20;
+
+/** The servers with a part of each database: one, or with `TEST_CITUS=1` all nodes of the cluster. */
+const nodesOf = (postgres: string): string[] => [
+  postgres,
+  ...(process.env.TEST_CITUS_WORKERS?.split(" ") ?? []),
+];
+
+/**
+ * Copies the template. The copies of all nodes are a cluster: Citus knows its tables by their object ids, which a copy
+ * keeps.
+ */
+async function copyTemplate(postgres: string, name: string): Promise<void> {
+  for (let copies = 1; ; copies++) {
+    if (process.env.TEST_CITUS)
+      await statement(
+        postgres,
+        `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = '${TEMPLATE}'`,
+      );
+    try {
+      return await statement(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+    } catch (error) {
+      if (!process.env.TEST_CITUS || copies === COPIES) throw error;
+    }
+  }
 }
 
 /** Queues all pending deliveries at once, as servers do from time to time with those that a test or an older server stores. */

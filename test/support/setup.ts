@@ -9,6 +9,7 @@ import type * as rolesModule from "../../src/platform/database/roles";
 import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
+import { setUpCitus } from "./set-up-citus";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
 import { ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "./pgbouncer";
 import { SystemPostgres } from "./standby";
@@ -34,6 +35,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   const needsPages = runsAll || testPathPattern.includes("browser");
   const build = [join(ROOT, "src/cli/launch.mjs"), ...(needsPages ? [] : ["--server"])];
   execFileSync(process.execPath, build, { stdio: "inherit" });
+  if (process.env.TEST_CITUS) return setUpCitus(built);
   const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];

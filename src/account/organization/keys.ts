@@ -106,7 +106,11 @@ export class Keys {
 
   async remove(id: string, caller: Caller): Promise<{ id: string }> {
     if (caller.limits) await this.byId(id, caller);
-    await this.change(id, (scope) => scope.table("api_keys").where({ id }).delete().returning("*"));
+    await this.change(id, async (scope) => {
+      // The foreign key does the same, but not in a Citus cluster.
+      await scope.shared("key_lookup").where({ organizationId: scope.organizationId, keyId: id }).delete();
+      return scope.table("api_keys").where({ id }).delete().returning("*");
+    });
     await this.warnOfLockout(id, caller);
     return { id };
   }

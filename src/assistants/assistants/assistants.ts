@@ -201,10 +201,12 @@ export class Assistants {
   ): Promise<Assistant> {
     await this.scope.of(Quotas).checkRoomFor("assistants");
     const { id: assistantId } = input;
-    let query = this.scope.insert("assistants", { ...input });
+    // The name of the part hides the table. It comes first, because a Citus cluster checks foreign keys after each part.
+    const created = this.scope.insert("assistants", { ...input });
+    let query = this.scope.unlimited().table("assistants").with("assistants", created);
     for (const [kind, table] of Object.entries(CONFIGURATIONS)) {
       const row = this.scope.insert(table, { ...configurations[kind], assistantId });
-      query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the statement
+      query = query.with(`${kind}_row`, row);
     }
     const [row] = await query;
     return toAssistant(row!);

@@ -13,7 +13,8 @@ const STORE = unprepared<object>(({ db }) =>
   select $1, $2, id, ordinal, content, page, language,
     setweight(to_tsvector(configuration::regconfig, heading), 'A') || to_tsvector(configuration::regconfig, words)
   from unnest($3::text[], $4::integer[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[])
-    as given (id, ordinal, content, page, language, configuration, heading, words)`),
+    as given (id, ordinal, content, page, language, configuration, heading, words)
+  returning 1`),
 );
 
 /** Stores the passages of a file, with search terms for the language of each. */

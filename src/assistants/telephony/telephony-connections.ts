@@ -113,8 +113,13 @@ export class TelephonyConnections {
    * @throws TELEPHONY_CONNECTION_NOT_FOUND
    */
   async disconnect(id: string): Promise<{ id: string }> {
-    const removed = await this.scope.table("telephony_connections").where({ id }).delete();
-    if (removed === 0) missing("TelephonyConnection", id);
+    await this.scope.transaction(async (scope) => {
+      // The foreign key does the same, but not in a Citus cluster.
+      const lookup = { organizationId: scope.organizationId, connectionId: id };
+      await scope.shared("telephony_lookup").where(lookup).delete();
+      const removed = await scope.table("telephony_connections").where({ id }).delete();
+      if (removed === 0) missing("TelephonyConnection", id);
+    });
     return { id };
   }
 

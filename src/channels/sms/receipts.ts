@@ -127,8 +127,10 @@ const ACCEPT = statement<Receipt>(({ db, all }) =>
     returning ${all("sms_received")}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
-    select $1, asked.id, asked.entry from stored, json_to_recordset($8::json) as asked(id text, entry jsonb)
+    select $1, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb from stored, json_array_elements($8::json) as asked
+    returning 1
+  ), job as (
+    select count(parley_enqueue('sms.receive', $7::json, null, null, null, ${MAX_ATTEMPTS})) from stored
   )
-  select stored.* from stored
-  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${MAX_ATTEMPTS})) as job`),
+  select stored.* from stored, job`),
 );

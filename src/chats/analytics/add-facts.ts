@@ -94,18 +94,24 @@ const ADD_FUNCTIONS = statement(({ db }) =>
 
 const REMOVE_REASONS = statement(({ db }) =>
   db.raw(`
-  delete from end_reason_sums r using conversation_facts_summed s
-  where r.organization_id = $1 and s.organization_id = $1 and s.chat_id = any($2::text[])
-    and r.assistant_id in ('', s.assistant_id) and r.starts_at = ${HOUR} and r.channel = s.channel
-    and r.reason = s.ended_reason and r.conversations = 0`),
+  with gone as materialized (
+    select assistant_id, ${HOUR} as starts_at, channel, ended_reason from conversation_facts_summed s
+    where s.organization_id = $1 and s.chat_id = any($2::text[])
+  )
+  delete from end_reason_sums r using gone
+  where r.organization_id = $1 and r.assistant_id in ('', gone.assistant_id) and r.starts_at = gone.starts_at
+    and r.channel = gone.channel and r.reason = gone.ended_reason and r.conversations = 0`),
 );
 
 const REMOVE_FUNCTIONS = statement(({ db }) =>
   db.raw(`
-  delete from function_sums r using function_facts_summed s
-  where r.organization_id = $1 and s.organization_id = $1 and s.chat_id = any($2::text[])
-    and r.assistant_id in ('', s.assistant_id) and r.starts_at = ${HOUR} and r.channel = s.channel
-    and r.name = s.name and r.calls = 0`),
+  with gone as materialized (
+    select assistant_id, ${HOUR} as starts_at, channel, name from function_facts_summed s
+    where s.organization_id = $1 and s.chat_id = any($2::text[])
+  )
+  delete from function_sums r using gone
+  where r.organization_id = $1 and r.assistant_id in ('', gone.assistant_id) and r.starts_at = gone.starts_at
+    and r.channel = gone.channel and r.name = gone.name and r.calls = 0`),
 );
 
 const FORGET_CONVERSATIONS = statement(({ db }) =>
@@ -124,7 +130,7 @@ const MOVE_CONVERSATIONS = statement(({ db }) =>
     returning ${CONVERSATION_FACTS}
   )
   insert into conversation_facts_summed (organization_id, ${CONVERSATION_FACTS})
-  select $1, ${CONVERSATION_FACTS} from moved`),
+  select $1, ${CONVERSATION_FACTS} from moved returning 1`),
 );
 const MOVE_FUNCTIONS = statement(({ db }) =>
   db.raw(`
@@ -133,7 +139,7 @@ const MOVE_FUNCTIONS = statement(({ db }) =>
     returning ${FUNCTION_FACTS}
   )
   insert into function_facts_summed (organization_id, ${FUNCTION_FACTS})
-  select $1, ${FUNCTION_FACTS} from moved`),
+  select $1, ${FUNCTION_FACTS} from moved returning 1`),
 );
 
 /** A conversation with kept facts was counted again: its summed facts are outdated. */
@@ -142,7 +148,8 @@ const PUT_BACK_FUNCTIONS = statement(({ db }) =>
   insert into function_facts_kept (organization_id, ${FUNCTION_FACTS})
   select $1, ${FUNCTION_FACTS} from function_facts_summed s
   where s.organization_id = $1 and s.chat_id = any($2::text[]) and not exists (
-    select from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = s.chat_id)`),
+    select from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = s.chat_id)
+  returning 1`),
 );
 const PUT_BACK_CONVERSATIONS = statement(({ db }) =>
   db.raw(`

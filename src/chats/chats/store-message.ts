@@ -96,6 +96,7 @@ const STORE = recordingStatement(({ db }) =>
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, answers_up_to, created_at)
     select $1, $16, $6, cause.assistant_id, $11, $17, $18, $19, $20::jsonb, $21, $22::json, $23, $15, $12 from cause
+    returning 1
   )`),
 );
 

@@ -187,20 +187,25 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
   ), chosen as (select wanted.id from wanted where own or not exists (select from wanted where own)), ${COMPOSED}, event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
     select $1, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count from cause, composed
+    returning 1
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
+    returning 1
   ), queued as (${QUEUE}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
-    select $1, asked.id, asked.entry from cause, json_to_recordset($10::json -> 'audit') as asked(id text, entry jsonb)
+    select $1, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb
+    from cause, json_array_elements($10::json -> 'audit') as asked
     on conflict do nothing -- two events of one operation may be stored at once
+  ), begun as (
+    select json_agg(parley_begin(job.value ->> 'task', job.value -> 'payload', job.value ->> 'key', ${MAX_ATTEMPTS},
+      job.value ->> 'worker')::text) as ids
+    from cause, json_array_elements($10::json -> 'jobs') as job
   )
   select (select array_agg(chosen.id) from chosen) as destinations,
-    (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
-      from json_to_recordset($10::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun,
-    composed.composes
-  from cause, composed`,
+    begun.ids as begun, composed.composes
+  from cause, composed, begun`,
       [change(pieces)],
     ),
   );

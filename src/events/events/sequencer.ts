@@ -24,7 +24,8 @@ interface SequencingResult {
 const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
   db.raw(`
   with head as (
-    select position from ledger_heads where ledger_heads.organization_id = $1
+    select position, greatest(position, pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as base
+    from ledger_heads where ledger_heads.organization_id = $1
   ), unplaced as (
     select id, chat_id, chat_sequence, created_at from events
     where events.organization_id = $1 and transaction is null
@@ -36,11 +37,10 @@ const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
   ), numbered as (
     select id, row_number() over (order by since, chat_sequence, id) as number from timed
   ), moved as (
-    update ledger_heads set position = (select count(*) from numbered)
-      + greatest(head.position, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+    update ledger_heads set position = head.base + (select count(*) from numbered)
     from head where ledger_heads.organization_id = $1 and ledger_heads.position = head.position
       and exists (select from numbered)
-    returning greatest(head.position, pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as base
+    returning head.base
   ), placed as (
     update events set transaction = (moved.base + numbered.number)::text::xid8 from numbered, moved
     where events.organization_id = $1 and events.id = numbered.id

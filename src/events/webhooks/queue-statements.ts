@@ -103,8 +103,9 @@ const BODIES_KEPT = `bodiless as (
       and recorded.body is not null
   )`;
 
-/** The columns of a begun delivery, in rows about something else. */
-const NOTHING_BEGUN = Array.from({ length: 11 }, () => "null").join(", ");
+/** The columns of a begun delivery, in rows about something else; with types, which Citus needs. */
+const NOTHING_BEGUN = `null::text, null::text, null::int, null::int, null::text, null::text, null::text, null::text,
+  null::text, null::json, null::text`;
 
 /** Begins the next deliveries of conversations whose result was recorded, if the worker goes on. */
 const BEGUN = `next as materialized (
@@ -142,22 +143,22 @@ const RELEASED = `ending as (
       from deliveries d where d.organization_id = $1 and d.id = asked."deliveryId" and ${IS_PENDING}
     ) further on true
   ), held as (
-    select asked.number, q.destination_id, q.chat_id, q.delivery_id, q.posted from ending asked
-    join delivery_queues q on q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim
-    for update of q skip locked
+    select asked.number, q.* from ending asked cross join lateral (
+      select q.destination_id, q.chat_id, q.delivery_id, q.posted from delivery_queues q
+      where q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim for update skip locked) q
   ), freed as (
-    select held.destination_id, held.chat_id, held.delivery_id, held.number, seen.due_at,
-      seen.due_at is null and seen.posted = held.posted as is_empty
+    select held.destination_id, held.chat_id, held.delivery_id, held.number,
+      coalesce(seen.due_at, now()) as due_at, seen.due_at is null and seen.posted = held.posted as is_empty
     from held join seen on seen.number = held.number
   ), removed as (
     delete from delivery_queues q using freed where freed.is_empty and q.organization_id = $1
       and q.destination_id = freed.destination_id and q.chat_id = freed.chat_id and q.delivery_id = freed.delivery_id
     returning freed.number
   ), kept as (
-    update delivery_queues q set claim = null, due_at = coalesce(freed.due_at, now()) from freed
+    update delivery_queues q set claim = null, due_at = freed.due_at from freed
     where not freed.is_empty and q.organization_id = $1
       and q.destination_id = freed.destination_id and q.chat_id = freed.chat_id and q.delivery_id = freed.delivery_id
-    returning freed.number, q.due_at <= now() as is_due
+    returning freed.number, q.due_at
   )`;
 
 /** Locks the destinations of failed deliveries before these deliveries, in the order of a deletion: `recorded` counts them first. */
@@ -179,13 +180,13 @@ const TRY_AGAIN_LATER = `on conflict (organization_id, destination_id, chat_id, 
 export const ADVANCE = statement<StepRow>(({ db }) =>
   db.raw(`
   with asked as materialized (
-    select * from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
+    select one.*, now() + "pauseMs" * interval '1 millisecond' as retry_at
+    from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
       "deliveryId" text, claim text, continues boolean, releases boolean,
       id text, attempt integer, status text, entry jsonb, "pauseMs" double precision, body text)
   ), ${TARGETS}, recorded as (
     update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
-      next_attempt_at = case when asked."pauseMs" is null then d.next_attempt_at
-        else now() + asked."pauseMs" * interval '1 millisecond' end,
+      next_attempt_at = coalesce(asked.retry_at, d.next_attempt_at),
       duration_ms = case when asked.status = 'DELIVERED' then (asked.entry -> 0 ->> 'durationMs')::integer
         else d.duration_ms end
     from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
@@ -200,19 +201,19 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     where recorded.alone and recorded.status <> 'PENDING' and q.organization_id = $1
       and q.destination_id = recorded.destination_id and q.chat_id = '' and q.delivery_id = recorded.id
   ), ${RELEASED}
-  (select 'begun' as kind, number, null as status, null::boolean as is_due, begun.id, event_id, attempt, recorded_attempts,
+  (select 'begun'::text as kind, number, null::text as status, null::boolean as is_due, begun.id, event_id, attempt, recorded_attempts,
     e.name, e.type, e.assistant_id, e.chat_id as event_chat_id, e.body, e.recipe, e.digest
   from begun cross join lateral ( -- with a limit, so that each is looked up by the index
     select name, type, assistant_id, chat_id, body, recipe, digest from events
     where events.organization_id = $1 and events.id = begun.event_id limit 1) e)
   union all
-  (select 'recorded', number, status, null, ${NOTHING_BEGUN} from recorded)
+  (select 'recorded'::text, number, status, null::boolean, ${NOTHING_BEGUN} from recorded)
   union all
-  (select 'released', number, null, false, ${NOTHING_BEGUN} from removed)
+  (select 'released'::text, number, null::text, false, ${NOTHING_BEGUN} from removed)
   union all
-  (select 'released', number, null, is_due, ${NOTHING_BEGUN} from kept)
+  (select 'released'::text, number, null::text, due_at <= now(), ${NOTHING_BEGUN} from kept)
   union all -- another worker has taken it
-  (select 'released', number, null, false, ${NOTHING_BEGUN} from ending
+  (select 'released'::text, number, null::text, false, ${NOTHING_BEGUN} from ending
   where not exists (select from seen where seen.number = ending.number))`),
 );
 

@@ -4,7 +4,7 @@ import { sqlOf, Statement, type Pieces, type Query } from "./statement";
 export interface Change<R> {
   /** Changes rows and returns them. */
   readonly rows: Query<R>;
-  /** Statements that run with it, by the name of their part of the `with` clause. */
+  /** Statements that run after it, by the name of their part of the `with` clause. */
   readonly parts?: Readonly<Record<string, Query<unknown>>>;
 }
 
@@ -25,7 +25,7 @@ export class AuditedStatement<R> {
     this.alone = new Statement<R>(
       (pieces) => {
         const { rows, parts = {} } = change(pieces);
-        return pieces.db.raw(`${withClause(parts)} ${sqlOf(rows)}`) as unknown as Query<R>;
+        return pieces.db.raw(textOf(rows, parts)) as unknown as Query<R>;
       },
       { isPrepared },
     );
@@ -35,8 +35,8 @@ export class AuditedStatement<R> {
           ...pieces,
           $: (position) => pieces.$(position + ENTRY_VALUES),
         });
-        const clause = withClause({ ...parts, changed: rows, recorded: pieces.db.raw(RECORD) });
-        return pieces.db.raw(`${clause} select * from changed`) as unknown as Query<R>;
+        const all = { ...parts, recorded: pieces.db.raw(RECORD) };
+        return pieces.db.raw(textOf(rows, all)) as unknown as Query<R>;
       },
       { isPrepared },
     );
@@ -46,7 +46,10 @@ export class AuditedStatement<R> {
 const RECORD = `insert into audit_outbox (organization_id, id, entry)
   select $1, $2, $3::jsonb from changed limit 1 on conflict do nothing`;
 
-function withClause(parts: Readonly<Record<string, Query<unknown>>>): string {
-  const texts = Object.entries(parts).map(([name, query]) => `${name} as (${sqlOf(query)})`);
-  return texts.length === 0 ? "" : `with ${texts.join(", ")}`;
+/** The change comes first: a Citus cluster runs the parts one after another, and rows need those that they refer to. */
+function textOf(rows: Query<unknown>, parts: Readonly<Record<string, Query<unknown>>>): string {
+  const texts = Object.entries(parts).map(([name, query]) => `, ${name} as (${sqlOf(query)})`);
+  return texts.length === 0
+    ? sqlOf(rows)
+    : `with changed as (${sqlOf(rows)})${texts.join("")} select * from changed`;
 }

@@ -52,6 +52,9 @@ const SESSION_OPTIONS = Object.entries({ ...SESSION_SETTINGS, [DIRECT_MARK]: "on
   ([name, value]) => `-c ${name}=${value}`,
 );
 
+/** Makes Citus set the organization on workers too, whose policies need it. Other databases ignore it. */
+const PASS_ON = "-c citus.propagate_set_commands=local";
+
 /** OID of the type json, which preserves the text, unlike jsonb. */
 const JSON_TEXT = 114;
 
@@ -97,7 +100,7 @@ export function connect(
     connection: {
       connectionString: url,
       connectionTimeoutMillis: 5_000,
-      options: pooled ? undefined : SESSION_OPTIONS.join(" "),
+      options: pooled ? undefined : [...SESSION_OPTIONS, ...(rowSecurity ? [PASS_ON] : [])].join(" "),
       application_name: name,
       pipeline: true, // statements of one transaction may go out at once
       types,

@@ -24,9 +24,9 @@ export abstract class Expressions {
     return this.db.raw("?? || ?::jsonb", [column, JSON.stringify(values)]);
   }
 
-  /** Sets a key of a JSON object to another column's value, in an update. */
+  /** Sets a key of a JSON object to the number in another column, in an update; only immutable functions, for Citus. */
   noted(column: string, name: string, from: string): Knex.Raw {
-    return this.db.raw("?? || jsonb_build_object(?::text, ??)", [column, name, from]);
+    return this.db.raw("jsonb_set(??, array[?::text], ??::text::jsonb)", [column, name, from]);
   }
 
   /** The database's time plus an offset in ms, for comparison with stored times. */

@@ -12,6 +12,7 @@ interface PendingQuery {
   readonly query: Query;
   /** Time limit in ms, if the query has one of its own. */
   readonly timeoutMs?: number;
+  readonly writes?: boolean;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -23,6 +24,8 @@ interface QueryOptions {
   readonly organizationId: string;
   /** Time limit in ms; by default that of the connection. */
   readonly timeoutMs?: number;
+  /** Whether it changes rows. */
+  readonly writes?: boolean;
 }
 
 /** Runs a query that returns rows as lists. Queries of one caller in the same tick share a connection and are sent together. */
@@ -37,10 +40,10 @@ function enqueue(
   db: Knex,
   caller: object,
   query: Query,
-  { organizationId, timeoutMs }: QueryOptions,
+  { organizationId, timeoutMs, writes }: QueryOptions,
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const waiting = { query, timeoutMs, resolve, reject };
+    const waiting = { query, timeoutMs, writes, resolve, reject };
     const batch = batches.get(caller);
     if (batch) return void batch.push(waiting);
     const started = [waiting];
@@ -74,11 +77,11 @@ export function ifCanceled(error: unknown): undefined {
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query, timeoutMs, resolve, reject }: PendingQuery,
+  { query, timeoutMs, writes, resolve, reject }: PendingQuery,
   organizationId: string,
 ): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
-  const settings = client.localSettings({ organizationId, timeoutMs });
+  const settings = client.localSettings({ organizationId, timeoutMs, writes });
   const sent = client.settings.prepares
     ? query
     : { text: query.text, values: query.values, rowMode: query.rowMode };

@@ -151,13 +151,14 @@ export class Scope extends ScopeNotifications {
   /** Like `read`, with a time limit of its own. @returns undefined if the statement took longer */
   async readInTime<R>(ms: number, statement: Statement<R>, values: readonly unknown[]) {
     if (this.inTransaction) return this.read(statement, values); // a canceled statement would end it
-    return this.run(this, statement, values, ms).catch(ifCanceled);
+    return this.run(this, statement, values, { timeoutMs: ms }).catch(ifCanceled);
   }
 
   /** Runs a write statement. It is sent separately, so that reads do not wait for the disk. */
   write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
-    return (this.db.client as Client).noted(this.organizationId, this.run({}, statement, values));
+    const run = this.run({}, statement, values, { writes: true });
+    return (this.db.client as Client).noted(this.organizationId, run);
   }
 
   /** Runs a write statement that also stores the audit entry of the operation, if it returns a row. */
@@ -193,14 +194,14 @@ export class Scope extends ScopeNotifications {
     caller: object,
     statement: Statement<R>,
     values: readonly unknown[],
-    timeoutMs?: number,
+    options: { readonly timeoutMs?: number; readonly writes?: boolean } = {},
   ): Promise<R[]> {
     const { assistantIds, organizationId, db } = this;
     const columns = allColumns(db);
     const all = columns instanceof Promise ? await columns : columns;
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
-    const rows = await runQuery(db, caller, sql.with(given, "array"), { organizationId, timeoutMs });
+    const rows = await runQuery(db, caller, sql.with(given, "array"), { organizationId, ...options });
     return rows as R[]; // the statement selects the columns of R
   }
 

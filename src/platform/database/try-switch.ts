@@ -7,10 +7,10 @@ const SWITCH = `
   with seen as (
     select case when not ? then coalesce((cursor #>> '{}')::timestamptz, now()) end as since
     from online_steps where name = ?
-  )
-  update online_steps set cursor = to_jsonb(seen.since),
-    done_at = coalesce(done_at, case when seen.since <= now() - ? * interval '1 millisecond' then now() end)
-  from seen where name = ? returning done_at is not null as done`;
+  ), told as (select since, to_jsonb(since) as cursor from seen)
+  update online_steps set cursor = told.cursor,
+    done_at = coalesce(done_at, case when told.since <= now() - ? * interval '1 millisecond' then now() end)
+  from told where name = ? returning done_at is not null as done`;
 
 /**
  * Makes the switch if no server of an older version has been seen for `quietMs`: the connection of one may be broken

@@ -142,8 +142,11 @@ export class Erasures {
 
 const BEGIN = statement<Pick<ErasureRow, "sealedTarget" | "until">>(({ db }) =>
   db.raw(`
-  update erasures set status = 'RUNNING', worked_at = now()
-  where erasures.organization_id = $1 and id = $2 and status <> 'DONE' returning sealed_target, until::text as until`),
+  with begun as (
+    update erasures set status = 'RUNNING', worked_at = now()
+    where erasures.organization_id = $1 and id = $2 and status <> 'DONE' returning sealed_target, until
+  )
+  select sealed_target, until::text as until from begun`),
 );
 
 const ADD_COUNTS = statement(({ db }) =>

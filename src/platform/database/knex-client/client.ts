@@ -19,6 +19,8 @@ export interface QueryContext {
   readonly organizationId?: string;
   /** Time limit in ms; by default that of the connection. */
   readonly timeoutMs?: number;
+  /** Whether it may store rows on several nodes, such as a message with its job. */
+  readonly writes?: boolean;
 }
 
 /** Settings that this client adds to those of Knex. */
@@ -31,6 +33,8 @@ export interface ClientSettings {
   readonly rowSecurity: boolean;
   /** Whether statements are prepared under names. */
   readonly prepares: boolean;
+  /** Whether Citus distributes the rows of organizations; set when the server has found out. */
+  isDistributed?: boolean;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
   readonly givesWay?: () => boolean;
 }
@@ -44,6 +48,12 @@ const GIVE_WAY_PAUSE_MS = 10;
 
 const CHANGE = /^(insert|update|delete) /;
 const TRANSACTION_EDGE = /^(BEGIN|COMMIT|ROLLBACK)/i;
+const BEGIN = /^BEGIN/i;
+/**
+ * Makes Citus commit in two phases, so that rows on the coordinator, such as jobs, are stored if and only if rows on a
+ * worker are. The table is empty.
+ */
+export const COMMIT_IN_TWO_PHASES = "delete from distributed_commits where false";
 /** Ids of organizations; empty for statements of no organization. */
 const ORGANIZATION_ID = /^[\w-]*$/;
 
@@ -88,9 +98,12 @@ export class Client extends PostgresClient {
     const result = this.inTime(connection, () => {
       hear(about);
       const local = TRANSACTION_EDGE.test(about.sql) ? "" : this.localSettings(about.queryContext);
-      return inOnePacket(connection, () =>
-        this.withSettings(connection, local, () => super.query(connection, query)),
-      );
+      return inOnePacket(connection, () => {
+        const result = this.withSettings(connection, local, () => super.query(connection, query));
+        if (this.settings.isDistributed && BEGIN.test(about.sql))
+          sendQuietly(connection, COMMIT_IN_TWO_PHASES);
+        return result;
+      });
     });
     const writer = about.queryContext?.organizationId;
     return writer !== undefined && CHANGE.test(about.sql) ? this.noted(writer, result) : result;
@@ -104,15 +117,17 @@ export class Client extends PostgresClient {
   }
 
   /** Statements that set what a query needs until the end of its transaction; empty if it needs nothing. */
-  localSettings({ organizationId = "", timeoutMs }: QueryContext = {}): string {
-    const { rowSecurity } = this.settings;
-    if (!rowSecurity && timeoutMs === undefined) return "";
+  localSettings({ organizationId = "", timeoutMs, writes = false }: QueryContext = {}): string {
+    const { rowSecurity, isDistributed } = this.settings;
+    const inTwoPhases = writes && isDistributed && !this.transacting;
+    if (!rowSecurity && timeoutMs === undefined && !inTwoPhases) return "";
     const statements: string[] = [];
     if (rowSecurity) {
       if (!ORGANIZATION_ID.test(organizationId)) throw new Error(`Not an organization: ${organizationId}`);
       statements.push(`set local parley.organization_id = '${organizationId}'`);
     }
     if (timeoutMs !== undefined) statements.push(`set local statement_timeout = ${timeoutMs}`);
+    if (inTwoPhases) statements.push(COMMIT_IN_TWO_PHASES);
     return statements.join("; ");
   }
 
@@ -120,14 +135,20 @@ export class Client extends PostgresClient {
   async withSettings<R>(connection: PoolClient, settings: string, run: () => Promise<R>): Promise<R> {
     if (settings === "") return run();
     if (this.transacting) {
-      sendQuietly(connection, settings);
+      this.sendSettings(connection, settings);
       return run();
     }
-    sendQuietly(connection, `begin; ${settings}`);
+    this.sendSettings(connection, `begin; ${settings}`);
     const [result, commit] = await Promise.allSettled([run(), connection.query("commit")]);
     if (result.status === "rejected") throw result.reason;
     if (commit.status === "rejected") throw commit.reason;
     return result.value;
+  }
+
+  /** Citus needs each statement in a message of its own, because it passes the message of a setting on to workers. */
+  private sendSettings(connection: PoolClient, statements: string): void {
+    for (const message of this.settings.isDistributed ? statements.split("; ") : [statements])
+      sendQuietly(connection, message);
   }
 
   /** Runs queries of pg on a connection of the pool, or on that of the open transaction. */

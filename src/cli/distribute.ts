@@ -1,0 +1,27 @@
+import { distribute } from "../platform/database/distributed/distribute";
+import { refuseUnfit } from "../platform/database/distributed/refuse-unfit";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { prepare } from "../start/prepare";
+import COMMANDS from "./commands.json";
+import { parseArguments } from "./arguments";
+import { operator } from "./operator";
+
+const { usage: USAGE } = COMMANDS["cli/distribute"];
+
+/** Distributes the rows of organizations over the workers of a Citus cluster. */
+operator(async (settings) => {
+  parseArguments(USAGE, { options: {} });
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  try {
+    await refuseUnfit(settings, url);
+    await prepare(await withEncryptionKeys(settings, url), url);
+    const tables = await distribute(url);
+    console.log(
+      tables.length > 0
+        ? `Distributed ${tables.length} tables. Start the servers again.`
+        : "All tables are distributed already.",
+    );
+  } finally {
+    await stop();
+  }
+});

@@ -1,0 +1,131 @@
+import type pg from "pg";
+import { openClient } from "../open-client";
+import { FUNCTIONS } from "./functions";
+import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
+
+/**
+ * Tables with a copy on every node. Statements about rows of organizations read them, so a worker must have them.
+ * Tables that are neither here nor keyed by organization stay on the coordinator: the job queue, and the lookups, whose
+ * keys are unique among all organizations.
+ */
+const REFERENCE_TABLES = ["organizations", "templates", "online_steps"];
+
+/** The empty table of `COMMIT_IN_TWO_PHASES`. */
+const TWO_PHASE_TABLE = "distributed_commits";
+
+/** A foreign key, as text of SQL. */
+interface ForeignKey {
+  readonly child: string;
+  readonly parent: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** Tables whose primary key begins with the organization, and whether they are distributed. */
+const TENANT_TABLES = `
+  select c.oid::regclass::text as name, exists (select from pg_dist_partition p where p.logicalrelid = c.oid) as done
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
+  join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indkey[0] = a.attnum
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  order by 2 desc, 1`;
+
+const OTHER_TABLES = `
+  select c.oid::regclass::text as name, exists (select from pg_dist_partition p where p.logicalrelid = c.oid) as done
+  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = any($1)`;
+
+/** Foreign keys of or to a table that is to be distributed, and those of tables on the coordinator. */
+const FOREIGN_KEYS = `
+  select f.conrelid::regclass::text as child, f.confrelid::regclass::text as parent, quote_ident(f.conname) as name,
+    pg_get_constraintdef(f.oid) as definition
+  from pg_constraint f where f.contype = 'f' and f.connamespace = 'public'::regnamespace and f.conparentid = 0
+    and not (exists (select from pg_dist_partition p where p.logicalrelid = f.conrelid)
+      and exists (select from pg_dist_partition p where p.logicalrelid = f.confrelid))
+  order by 1, 3`;
+
+/**
+ * Distributes the tables of organizations by organization, copies shared ones to all nodes, and replaces functions that
+ * Citus cannot run. Changes nothing that is so already, and everything in one transaction; only the files of the former
+ * tables are removed afterwards.
+ * @returns names of the tables that were not distributed before
+ */
+export async function distribute(url: string): Promise<string[]> {
+  const client = await openClient(url, "parley distribute");
+  try {
+    await client.query("set statement_timeout = 0; set client_min_messages = warning");
+    const added = await inTransaction(client, () => distributeTables(client));
+    for (const table of added)
+      await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [table]);
+    return added;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Distributes tables and replaces functions of later migrations, if the database is distributed. */
+export async function keepDistributed(url: string): Promise<void> {
+  const client = await openClient(url, "parley distribute");
+  const isDistributed = async () =>
+    (await isTrue(client, HAS_CITUS)) && (await isTrue(client, IS_DISTRIBUTED));
+  if (await isDistributed().finally(() => client.end())) await distribute(url);
+}
+
+async function distributeTables(client: pg.Client): Promise<string[]> {
+  // Otherwise a command for many shards uses several connections, which must not see each other's changes.
+  await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
+  const shared = await tablesOf(client, OTHER_TABLES, [REFERENCE_TABLES]);
+  const tenant = await tablesOf(client, TENANT_TABLES);
+  const added = [...shared, ...tenant].filter(({ done }) => !done).map(({ name }) => name);
+  if (added.length > 0) await distributeEach(client, shared, tenant);
+  await client.query(`create table if not exists ${TWO_PHASE_TABLE} ()`);
+  const [commits] = await tablesOf(client, OTHER_TABLES, [[TWO_PHASE_TABLE]]);
+  if (!commits!.done)
+    await client.query("select citus_add_local_table_to_metadata($1::regclass)", [TWO_PHASE_TABLE]);
+  for (const definition of FUNCTIONS) await client.query(definition);
+  return added;
+}
+
+/**
+ * Foreign keys are dropped first, because Citus refuses them between tables of which only one is distributed, and added
+ * again unless a table on the coordinator has them.
+ */
+async function distributeEach(
+  client: pg.Client,
+  shared: readonly Table[],
+  tenant: readonly Table[],
+): Promise<void> {
+  const { rows: keys } = await client.query<ForeignKey>(FOREIGN_KEYS);
+  for (const { child, name } of keys) await client.query(`alter table ${child} drop constraint ${name}`);
+  for (const { name } of shared.filter(({ done }) => !done))
+    await client.query("select create_reference_table($1::regclass)", [name]);
+  // Those that are distributed come first, and new tables join them.
+  const [first] = tenant;
+  for (const { name } of tenant.filter(({ done }) => !done))
+    await client.query(
+      "select create_distributed_table($1::regclass, 'organization_id', colocate_with => $2)",
+      [name, name === first!.name ? "none" : first!.name],
+    );
+  const distributed = new Set([...shared, ...tenant].map(({ name }) => name));
+  for (const { child, name, definition } of keys)
+    if (distributed.has(child))
+      await client.query(`alter table ${child} add constraint ${name} ${definition}`);
+}
+
+interface Table {
+  readonly name: string;
+  readonly done: boolean;
+}
+
+const tablesOf = async (client: pg.Client, text: string, values: unknown[] = []): Promise<Table[]> =>
+  (await client.query<Table>(text, values)).rows;
+
+async function inTransaction<R>(client: pg.Client, work: () => Promise<R>): Promise<R> {
+  await client.query("begin");
+  try {
+    const result = await work();
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Knex } from "knex";
+import { connect, type ConnectOptions } from "../connect";
+import type { Client } from "../knex-client/client";
+import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
+
+/**
+ * Opens a connection pool that knows whether the rows of organizations are distributed.
+ * @throws Error for a distributed database with settings that it does not support
+ */
+export async function openPool(url: string, options: ConnectOptions): Promise<Knex> {
+  const db = connect(url, options);
+  try {
+    (db.client as Client).settings.isDistributed = await isDistributed(db, options); // connect makes this client
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+async function isDistributed(db: Knex, options: ConnectOptions): Promise<boolean> {
+  const asked = { query: async (text: string) => db.raw<{ rows: { answer: boolean }[] }>(text) };
+  if (!(await isTrue(asked, HAS_CITUS)) || !(await isTrue(asked, IS_DISTRIBUTED))) return false;
+  const setting = unsupported(options);
+  if (setting !== undefined)
+    throw new Error(`Citus distributes this database, which ${setting} does not support: unset it.`);
+  return true;
+}
+
+function unsupported({ pooled = false, wrote }: ConnectOptions): string | undefined {
+  if (pooled) return "DATABASE_DIRECT_URL";
+  return wrote === undefined ? undefined : "DATABASE_REPLICA_URL";
+}
