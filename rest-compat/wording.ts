@@ -8,7 +8,7 @@ const REST: Readonly<Record<string, string>> = {
   "CreateWebhookDestinationInput.secret":
     "Signing secret, 1 to 4,096 characters. GET /rest/v1/settings/secret returns a suitable one.",
   UpdateWebhookDestinationInput:
-    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name.",
+    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name or the choice of events.",
 };
 
 /** The description of a type, or of a field of it, in the words of REST. */

@@ -2,7 +2,6 @@ import { group } from "../route";
 
 const WEBHOOK = "{ id url name secret createdAt updatedAt }";
 const nullable = ["name"] as const;
-const ALL_EVENTS = "every destination gets all events";
 
 export const settings = group("Webhook settings", "settings", [
   {
@@ -25,7 +24,7 @@ export const settings = group("Webhook settings", "settings", [
     post: "/rest/v1/settings",
     success: 201,
     omit: ["projectId"],
-    hints: { events: ALL_EVENTS, enabled: "a new destination is enabled" },
+    hints: { enabled: "a new destination is enabled" },
     summary: "Create a webhook destination",
     nullable,
     document: `mutation CreateWebhookDestination($input: CreateWebhookDestinationInput!) { result: createWebhookDestination(input: $input) ${WEBHOOK} }`,
@@ -34,7 +33,7 @@ export const settings = group("Webhook settings", "settings", [
     id: "updateWebhookSettings",
     patch: "/rest/v1/settings/:id",
     omit: ["projectId"],
-    hints: { events: ALL_EVENTS, enabled: "every change of a destination enables it again" },
+    hints: { enabled: "every change of a destination enables it again" },
     summary: "Update a webhook destination",
     nullable,
     document: `mutation UpdateWebhookDestination($id: ID!, $input: UpdateWebhookDestinationInput!) {

@@ -131,7 +131,7 @@ export class EventResolver {
 
   @Mutation(() => ReplayResult, {
     description:
-      "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND; CHAT_NOT_FOUND or ASSISTANT_NOT_FOUND for an unknown id in the filter; WEBHOOK_DESTINATION_DISABLED unless dryRun is true.",
+      "Sends stored events again, in order within each chat: those that the destination has chosen or, if the filter has a name, those of this name. Errors: WEBHOOK_DESTINATION_NOT_FOUND; CHAT_NOT_FOUND or ASSISTANT_NOT_FOUND for an unknown id in the filter; WEBHOOK_DESTINATION_DISABLED unless dryRun is true.",
   })
   async replayEvents(
     @Arg("input", { description: "Events and destination." })

@@ -1,8 +1,12 @@
 import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { newWebhookSecret, WebhookDestinations } from "../../src/events/webhooks/destinations";
+import { DEFAULT_EVENTS, EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
 import type { Context } from "../core/context";
 import { Field, Mutation, Query } from "../core/decorators";
-import { Rule } from "../core/rules";
+import { Extension, oneOf, Rule } from "../core/rules";
+
+/** Events of a destination without a choice. */
+const DEFAULTS = DEFAULT_EVENTS.join(", ");
 
 @ObjectType({ description: "Webhook destination: a URL that receives signed events.", simpleResolvers: true })
 export class WebhookDestination {
@@ -19,6 +23,12 @@ export class WebhookDestination {
   secret!: string;
   @Field({ description: "Whether events are sent to the destination." })
   enabled!: boolean;
+  @Extension
+  @Field(() => [String], {
+    nullable: true,
+    description: `Names of the events that are sent to the destination; null: ${DEFAULTS}.`,
+  })
+  events!: readonly EventName[] | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change." })
@@ -28,7 +38,7 @@ export class WebhookDestination {
 
 @InputType({
   description:
-    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name or the project.",
+    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name, the project or the choice of events.",
 })
 export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
@@ -49,6 +59,12 @@ export class UpdateWebhookDestinationInput {
       "Id of the project whose events are sent to the destination. Default: none; it gets those of the organization.",
   })
   projectId?: string | null;
+  @Rule({ maxItems: 100, enum: EVENT_NAMES, "x-extension": true })
+  @Field(() => [String], {
+    nullable: true,
+    description: `Names of the events to send, each ${oneOf(EVENT_NAMES)}. Default, also of an empty list: ${DEFAULTS}.`,
+  })
+  events?: readonly EventName[] | null;
 }
 
 @InputType({ description: "New webhook destination." })

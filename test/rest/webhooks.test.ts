@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { UNKNOWN_ID } from "../support/factories";
+import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 
 const running = useApp();
 const PATH = "/rest/v1/settings";
@@ -100,7 +101,7 @@ describe("a webhook destination", () => {
     ["secret", { url: URL, secret: "" }],
     ["secret", { url: URL, secret: 5 }],
     ["name", { url: URL, secret: "s", name: {} }],
-    ["events", { url: URL, secret: "s", events: [] }],
+    ["events", { url: URL, secret: "s", events: "session-end" }],
   ])("with a wrong %s returns 400: %j", async (path, body) => {
     const refused = await running.api.post(PATH, body, 400);
     expect(refused).toMatchObject({ statusCode: 400, error: "Bad Request", code: "BAD_USER_INPUT" });
@@ -127,6 +128,90 @@ describe("a webhook destination", () => {
     const rows = await running.database.query("select * from webhook_destinations where id = $1", [id]);
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain("plain-to-see");
+  });
+});
+
+describe("the events of a destination", () => {
+  const CHOICE = ["session-end", "conversation-updated"];
+  const GET = `query ($projectId: ID) { webhookDestinations(projectId: $projectId) {
+    id events deliveries(first: 50) { nodes { event { name } } } } }`;
+  /** Events delivered to a destination, by name. */
+  const delivered = async (api: typeof running.api, id: string, projectId?: string) => {
+    const found = (await api.gql(GET, { projectId })).webhookDestinations as {
+      id: string;
+      deliveries: { nodes: { event: { name: string } }[] };
+    }[];
+    const { nodes } = found.find((one) => one.id === id)!.deliveries;
+    return [...new Set(nodes.map(({ event }) => event.name))].sort();
+  };
+  const converse = async (api: typeof running.api, assistantId: string) => {
+    const chatId = await newChat(api, assistantId);
+    await say(api, chatId, "Hello");
+    await endChat(api, chatId);
+  };
+
+  test("are in the answer only after a choice, which null and an empty list take back", async () => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "s", events: [...CHOICE, "session-end"] }, 201);
+    expect(made.events).toEqual(CHOICE);
+    expect(await api.patch(`${PATH}/${made.id}`, { name: "kept" }, 200)).toMatchObject({ events: CHOICE });
+    for (const none of [null, []]) {
+      expect(await api.patch(`${PATH}/${made.id}`, { events: none }, 200)).not.toHaveProperty("events");
+      await api.patch(`${PATH}/${made.id}`, { events: ["call-recording"] }, 200);
+    }
+    const without = await api.post(PATH, { url: URL, secret: "s", events: [] }, 201);
+    expect(without).not.toHaveProperty("events");
+    const { webhookDestinations: all } = await api.gql("{ webhookDestinations { id events } }");
+    expect(all).toContainEqual({ id: made.id, events: ["call-recording"] });
+    expect(all).toContainEqual({ id: without.id, events: null });
+  });
+
+  test("are refused by name with the list of those that exist, on both interfaces", async () => {
+    const input = { url: URL, secret: "s", events: ["session-end", "session-over"] };
+    const message = `must be one of ${EVENT_NAMES.join(", ")}; got "session-over"`;
+    const { details } = await running.api.post(PATH, input, 400);
+    expect(details).toEqual([{ path: "events.1", message }]);
+    const create = `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`;
+    expect((await running.api.gqlError(create, { input })).extensions).toMatchObject({
+      code: "BAD_USER_INPUT",
+      details: [{ path: "input.events.1", message }],
+    });
+  });
+
+  test("are the only ones that are sent and replayed to it, unless a replay names another", async () => {
+    const { api } = await running.otherOrganization();
+    const choosing = await api.post(PATH, { url: URL, secret: "s", events: CHOICE }, 201);
+    const other = await api.post(PATH, { url: URL, secret: "s" }, 201);
+    await converse(api, await quietAssistant(api));
+    expect(await delivered(api, choosing.id)).toEqual(CHOICE.toSorted());
+    const all = [...CHOICE, "session-start", "status-changed"].sort();
+    expect(await delivered(api, other.id)).toEqual(all);
+    const replay = async (filter: object) =>
+      (
+        await api.gql("mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }", {
+          input: { destinationId: choosing.id, filter },
+        })
+      ).replayEvents.events;
+    expect(await replay({})).toBe(2);
+    expect(await replay({ name: "session-start" })).toBe(1);
+  });
+
+  test("do not lead events of a project back to the destinations of the organization", async () => {
+    const { api } = await running.otherOrganization();
+    const whole = await api.post(PATH, { url: URL, secret: "s" }, 201);
+    const { createProject } = await api.gql(`mutation { createProject(input: { name: "Berlin" }) { id } }`);
+    const projectId = createProject.id;
+    const { createWebhookDestination: own } = await api.gql(
+      `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
+      { input: { url: URL, secret: "s", projectId, events: ["session-end"] } },
+    );
+    const { createAssistant } = await api.gql(
+      `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }`,
+      { input: { name: "Ada", projectId } },
+    );
+    await converse(api, createAssistant.id);
+    expect(await delivered(api, own.id, projectId)).toEqual(["session-end"]);
+    expect(await delivered(api, whole.id)).toEqual([]);
   });
 });
 

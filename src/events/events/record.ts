@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
+import { DEFAULT_EVENTS } from "../../platform/database/event-names";
 import type { Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 import type { Recipe } from "../../platform/database/value-types";
@@ -67,7 +68,7 @@ const composing = new WeakSet<object>();
  * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation. Notifies
  * listeners when it is committed.
  * Uses a single statement, because every message waits for it. Destinations of the project, if it has any, replace those
- * of the organization. The project is that of the deployment, else of the workflow, else of the assistant.
+ * of the organization, whichever events they have chosen. The project is that of the deployment, else of the workflow, else of the assistant.
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
@@ -128,6 +129,9 @@ const COMPOSED = `composed as (
       or exists (select from online_steps where name = '${COMPOSE_STEP}' and done_at is not null) as composes) mode
   )`;
 
+/** Whether a destination gets the event. Applied after the choice between project and organization, which it leaves alone. */
+const CHOOSES = `coalesce(jsonb_exists(d.events, $3), $3 in (${DEFAULT_EVENTS.map((name) => `'${name}'`).join(", ")}))`;
+
 /** Adds the event's conversation to the queue of each destination. */
 const QUEUE = `
     insert into delivery_queues (organization_id, destination_id, chat_id)
@@ -180,11 +184,13 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
       (select project_id from workflows where workflows.organization_id = $1 and id = $9),
       (select project_id from assistants where assistants.organization_id = $1 and id = $5)) as id
   ), wanted as (
-    select d.id, d.project_id is not null as own from webhook_destinations d
+    select d.id, d.project_id is not null as own, ${CHOOSES} as chooses from webhook_destinations d
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
-  ), chosen as (select wanted.id from wanted where own or not exists (select from wanted where own)), ${COMPOSED}, event as (
+  ), chosen as (
+    select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))
+  ), ${COMPOSED}, event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
     select $1, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count from cause, composed
     returning 1

@@ -4,6 +4,7 @@ import {
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
+import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
@@ -66,7 +67,8 @@ export class Deliveries {
   }
 
   /**
-   * Sends up to 10,000 stored events to a destination again, in order within each chat.
+   * Sends up to 10,000 stored events to a destination again, in order within each chat: those that it has chosen, or those
+   * of the name in the filter.
    * @param dryRun only counts
    * @returns the number of events
    * @throws WEBHOOK_DESTINATION_DISABLED unless it only counts; CHAT_NOT_FOUND, ASSISTANT_NOT_FOUND
@@ -74,8 +76,10 @@ export class Deliveries {
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
     return this.scope.transaction(async (scope) => {
-      const matching = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
-      const events = await matching.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
+      const matching = scope.of(Events).matching(filter);
+      if (filter.name == null) matching.whereIn("name", await scope.of(Deliveries).chosen(destinationId));
+      const found = matching.select("id", "chatId", "chatSequence");
+      const events = await found.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
       if (events.length === 0) await scope.of(Deliveries).checkExists(filter);
       if (dryRun) return events.length;
       await scope.of(Deliveries).checkEnabled(destinationId);
@@ -91,6 +95,11 @@ export class Deliveries {
       await scope.of(DeliveryQueues).add(destinationId, [...chats], alone);
       return events.length;
     });
+  }
+
+  private async chosen(id: string): Promise<readonly EventName[]> {
+    const [row] = await this.scope.table("webhook_destinations").where({ id }).select("events");
+    return row?.events ?? DEFAULT_EVENTS;
   }
 
   /** Checks the records of a filter that finds nothing: events may outlive them. @throws CHAT_NOT_FOUND, ASSISTANT_NOT_FOUND */

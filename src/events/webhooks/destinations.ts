@@ -1,6 +1,7 @@
 import { jobOf } from "../../account/audit/note";
 import { currentDate, currentTime } from "../../platform/clock";
 import { randomText } from "../../platform/crypto";
+import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
@@ -20,6 +21,8 @@ export interface WebhookDestination {
   readonly secret: string;
   readonly projectId: string | null;
   readonly enabled: boolean;
+  /** Names of the chosen events; null without a choice. */
+  readonly events: readonly EventName[] | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -29,6 +32,8 @@ export interface WebhookDestinationInput {
   readonly secret: string;
   readonly name?: string | null;
   readonly projectId?: string | null;
+  /** Null and an empty list both stand for no choice. */
+  readonly events?: readonly EventName[] | null;
 }
 
 /** The URL of a destination and the secrets that sign its deliveries. */
@@ -74,7 +79,13 @@ export class WebhookDestinations {
   }
 
   /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND */
-  async create({ url, name, secret, projectId }: WebhookDestinationInput): Promise<WebhookDestination> {
+  async create({
+    url,
+    name,
+    secret,
+    projectId,
+    events,
+  }: WebhookDestinationInput): Promise<WebhookDestination> {
     this.checkUrl(url);
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
     const id = newId();
@@ -83,6 +94,7 @@ export class WebhookDestinations {
       url,
       name: name ?? null,
       projectId: projectId ?? null,
+      events: choiceOf(events),
       sealedSecret: this.sealed(id, secret),
     };
     const [stored] = await this.scope.insert("webhook_destinations", row);
@@ -96,13 +108,17 @@ export class WebhookDestinations {
    */
   async update(
     id: string,
-    { secret, ...input }: Partial<WebhookDestinationInput>,
+    { secret, events, ...input }: Partial<WebhookDestinationInput>,
   ): Promise<WebhookDestination> {
     if (input.url !== undefined) this.checkUrl(input.url);
     if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
     return this.scope.transaction(async (scope) => {
       const old = await scope.of(WebhookDestinations).row(id);
-      const changes = { ...encoded({ ...input }), ...(secret !== undefined && this.newSecret(old, secret)) };
+      const choice = events !== undefined && { events: choiceOf(events) };
+      const changes = {
+        ...encoded({ ...input, ...choice }),
+        ...(secret !== undefined && this.newSecret(old, secret)),
+      };
       const [row] = await scope
         .table("webhook_destinations")
         .where({ id })
@@ -207,6 +223,9 @@ export class WebhookDestinations {
     return `${this.scope.organizationId}/webhook_destinations/${id}`;
   }
 }
+
+const choiceOf = (events: readonly EventName[] | null | undefined): readonly EventName[] | null =>
+  events == null || events.length === 0 ? null : [...new Set(events)];
 
 /** A new random signing secret of 192 bits. It is not stored. */
 export const newWebhookSecret = (): string =>

@@ -16,3 +16,14 @@ export type EventName = keyof typeof EVENT_VERSIONS;
 
 /** Names of all events. */
 export const EVENT_NAMES = Object.keys(EVENT_VERSIONS) as EventName[];
+
+/** Events for destinations without a choice. Events that are added later are sent only to destinations that choose them. */
+export const DEFAULT_EVENTS: readonly EventName[] = [
+  "status-changed",
+  "conversation-updated",
+  "function-call",
+  "session-start",
+  "session-end",
+  "interaction-status",
+  "call-recording",
+];

@@ -829,6 +829,7 @@ export interface Tables {
     timedOut: ColumnWithDefault<boolean>;
     formerSealedSecret: NullableColumn<string>;
     formerSecretUntil: NullableColumn<Date>;
+    events: NullableColumn<unknown>;
   };
   worker_heartbeats: {
     workerId: Column<string>;
@@ -952,7 +953,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   templates: ["id", "name", "description", "variables", "voice", "sms", "chat", "theme", "createdAt", "updatedAt"],
   theme_configurations: ["organizationId", "assistantId", "theme", "mode", "updatedAt", "allowedOrigins"],
   voice_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
-  webhook_destinations: ["organizationId", "id", "url", "name", "sealedSecret", "enabled", "createdAt", "updatedAt", "projectId", "failures", "failingSince", "timedOut", "formerSealedSecret", "formerSecretUntil"],
+  webhook_destinations: ["organizationId", "id", "url", "name", "sealedSecret", "enabled", "createdAt", "updatedAt", "projectId", "failures", "failingSince", "timedOut", "formerSealedSecret", "formerSecretUntil", "events"],
   worker_heartbeats: ["workerId", "seenAt"],
   workflow_edges: ["organizationId", "workflowId", "id", "fromNodeId", "toNodeId", "kind", "rank", "description", "collects", "variable", "operator", "value", "functionName", "createdAt", "updatedAt"],
   workflow_nodes: ["organizationId", "workflowId", "id", "type", "name", "assistantId", "instructions", "functionName", "arguments", "resultVariable", "message", "endReason", "metadata", "createdAt", "updatedAt"],

@@ -104,6 +104,8 @@ export interface ValueTypes {
   templates: Template;
   theme_configurations: { theme: JsonObject; allowedOrigins: string[] };
   voice_configurations: Conversational;
+  /** Never empty. */
+  webhook_destinations: { events: readonly EventName[] };
   workflow_edges: { collects: readonly string[] };
   workflow_nodes: { arguments: JsonObject; metadata: JsonObject };
 }
