@@ -188,9 +188,7 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
-  ), chosen as (
-    select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))
-  ), ${COMPOSED}, event as (
+  ), chosen as (select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))), ${COMPOSED}, event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
     select $1, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count from cause, composed
     returning 1
