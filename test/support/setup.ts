@@ -38,7 +38,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   if (process.env.TEST_CITUS) return setUpCitus(built);
   const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
-  const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
+  const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=500"];
   // A single test file runs in this process: the service is loaded while another core runs initdb.
   if (!runsAll) setTimeout(() => built("./app"), INITDB_BEGINS_MS);
   const replicated = process.env.TEST_REPLICA;
