@@ -41,7 +41,7 @@ export interface CitusNode {
   readonly port: number;
   /** URL of its database `postgres`, for the superuser. */
   readonly url: string;
-  /** Ends it at once, like a crash. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -54,12 +54,14 @@ export interface CitusCluster {
   stop(): Promise<void>;
 }
 
+type Flags = Readonly<Record<string, string | number>>;
+
 /** Starts a coordinator and workers without databases of their own. */
-export async function startCitus(workerCount = 2): Promise<CitusCluster> {
+export async function startCitus(workerCount = 2, flags: Flags = {}): Promise<CitusCluster> {
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "parley-citus-"));
   own(folder);
   const names = ["coordinator", ...Array.from({ length: workerCount }, (_, n) => `worker${n + 1}`)];
-  const nodes = await Promise.all(names.map((name) => startNode(join(folder, name))));
+  const nodes = await Promise.all(names.map((name) => startNode(join(folder, name), { ...FLAGS, ...flags })));
   const [coordinator, ...workers] = nodes as [CitusNode, ...CitusNode[]];
   return {
     ...{ coordinator, workers, nodes },
@@ -75,7 +77,7 @@ function own(folder: string): void {
   if (uid !== undefined) chownSync(folder, uid, gid!);
 }
 
-async function startNode(folder: string): Promise<CitusNode> {
+async function startNode(folder: string, flags: Flags): Promise<CitusNode> {
   mkdirSync(folder, { mode: 0o700 });
   own(folder);
   const initdb = ["-D", folder, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"];
@@ -89,26 +91,24 @@ async function startNode(folder: string): Promise<CitusNode> {
     await once(child, "exit");
   };
   const start = async () => {
-    child = await run(folder, port, url);
+    // After a crash its memory may be in use for a moment.
+    child = await until(() => run(folder, url, { ...flags, port }));
   };
   await start();
-  return { port, url, start, kill: () => end("SIGQUIT"), stop: () => end("SIGINT") };
+  return { port, url, start, kill: () => end("SIGKILL"), stop: () => end("SIGINT") };
 }
 
-async function run(folder: string, port: number, url: string): Promise<ChildProcess> {
-  const flags = Object.entries({ ...FLAGS, port }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+async function run(folder: string, url: string, settings: Flags): Promise<ChildProcess> {
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const path = process.env.TEST_CITUS_LOG ?? `${folder}.log`;
   const log = openSync(path, "a");
   const child = spawn(join(CITUS_BIN, "postgres"), ["-D", folder, ...flags], {
     ...{ ...identity(), env, cwd: "/", stdio: ["ignore", "ignore", log] },
   });
   closeSync(log);
-  await until(async () => {
-    if (child.exitCode !== null)
-      throw new Error(`PostgreSQL ended with ${child.exitCode}: ${readFileSync(path, "utf8").slice(-4000)}`);
-    await queryAt(url, "select 1");
-    return true;
-  });
+  await until(async () => child.exitCode !== null || queryAt(url, "select 1").then(() => true));
+  if (child.exitCode !== null)
+    throw new Error(`PostgreSQL ended with ${child.exitCode}: ${readFileSync(path, "utf8").slice(-4000)}`);
   return child;
 }
 

@@ -1,5 +1,6 @@
 import { commandOf } from "../audit/note";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { Keys } from "./keys";
 
 /** The first keys of a new organization, in full. */
@@ -24,6 +25,7 @@ export async function createOrganization(
   operation.about(organizationId);
   return scope.audited(operation).transaction(async (scope) => {
     await scope.shared("organizations").insert({ id: organizationId, name, isDefault });
+    await scope.write(ADD_HOME);
     const keys = scope.of(Keys);
     const secret = await keys.create(
       { type: "SECRET" },
@@ -36,3 +38,5 @@ export async function createOrganization(
     return { organizationId, secretKey: secret.value, publicKey: publicKeyRecord.value };
   });
 }
+
+const ADD_HOME = statement(({ db, home }) => db.raw(`${home.addition}`));

@@ -119,7 +119,7 @@ export class Receipts {
   }
 }
 
-const ACCEPT = statement<Receipt>(({ db, all }) =>
+const ACCEPT = statement<Receipt>(({ db, all, home }) =>
   db.raw(`
   with stored as (
     insert into sms_received (organization_id, message_sid, connection_id, sms, waits_until, answer)
@@ -127,7 +127,8 @@ const ACCEPT = statement<Receipt>(({ db, all }) =>
     returning ${all("sms_received")}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
-    select $1, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb from stored, json_array_elements($8::json) as asked
+    select ${home.id}, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb
+    from stored, json_array_elements($8::json) as asked ${home.join}
     returning 1
   ), job as (
     select count(parley_enqueue('sms.receive', $7::json, null, null, null, ${MAX_ATTEMPTS})) from stored

@@ -123,23 +123,23 @@ const FORGET_FUNCTIONS = statement(({ db }) =>
   db.raw("delete from function_facts_summed s where s.organization_id = $1 and s.chat_id = any($2::text[])"),
 );
 
-const MOVE_CONVERSATIONS = statement(({ db }) =>
+const MOVE_CONVERSATIONS = statement(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
     returning ${CONVERSATION_FACTS}
   )
   insert into conversation_facts_summed (organization_id, ${CONVERSATION_FACTS})
-  select $1, ${CONVERSATION_FACTS} from moved returning 1`),
+  select ${home.id}, ${CONVERSATION_FACTS} from moved ${home.join} returning 1`),
 );
-const MOVE_FUNCTIONS = statement(({ db }) =>
+const MOVE_FUNCTIONS = statement(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from function_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
     returning ${FUNCTION_FACTS}
   )
   insert into function_facts_summed (organization_id, ${FUNCTION_FACTS})
-  select $1, ${FUNCTION_FACTS} from moved returning 1`),
+  select ${home.id}, ${FUNCTION_FACTS} from moved ${home.join} returning 1`),
 );
 
 /** A conversation with kept facts was counted again: its summed facts are outdated. */

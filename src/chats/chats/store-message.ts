@@ -84,7 +84,7 @@ function causeOf(message: MessageRow, { answers }: NewMessage): Omit<Cause, "job
   return { statement: STORE, values: [...values, calls, message.clientId] };
 }
 
-const STORE = recordingStatement(({ db }) =>
+const STORE = recordingStatement(({ db, home }) =>
   db.raw(`
   cause as (
     update chats set message_count = $11, event_count = event_count + 1, last_message_at = $12,
@@ -95,7 +95,8 @@ const STORE = recordingStatement(({ db }) =>
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, answers_up_to, created_at)
-    select $1, $16, $6, cause.assistant_id, $11, $17, $18, $19, $20::jsonb, $21, $22::json, $23, $15, $12 from cause
+    select ${home.id}, $16, $6, cause.assistant_id, $11, $17, $18, $19, $20::jsonb, $21, $22::json, $23, $15, $12
+    from cause ${home.join}
     returning 1
   )`),
 );

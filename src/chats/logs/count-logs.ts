@@ -70,7 +70,7 @@ export function countSome(scope: Scope, options: CountOptions): Promise<boolean>
 const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";
 
 /** A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. */
-const MOVE = statement<{ count: number }>(({ db, table, $ }) => {
+const MOVE = statement<{ count: number }>(({ db, table, home, $ }) => {
   const some = table("log_changes")
     .select("assistantId", "startedAt", "chatId", "channel")
     .orderByRaw("1, 2, 3, 4 limit ?", [$(1)])
@@ -94,9 +94,9 @@ const MOVE = statement<{ count: number }>(({ db, table, $ }) => {
     group by 1, 2, 3, 4
   ), added as (
     insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
-    select $1, assistant_id, channel, coalesce(from_at, '-infinity'), coalesce(from_id, ''),
+    select ${home.id}, assistant_id, channel, coalesce(from_at, '-infinity'), coalesce(from_id, ''),
       case when from_at is not null then change end
-    from sums where change <> 0 or from_at is null
+    from sums ${home.join} where change <> 0 or from_at is null
     ${EXISTS} log_blocks.logs + excluded.logs
   )
   select count(*)::integer as count from gone`,
@@ -135,7 +135,7 @@ const NEXT = statement<Block>(({ db }) =>
  * log that may have to be forgotten.
  */
 const countOf = (channel: string, narrowed: (alias: string) => string) =>
-  statement(({ db }) =>
+  statement(({ db, home }) =>
     db.raw(`
   with block as (
     select $3::timestamptz as from_at, $4::text collate "C" as from_id, coalesce(next.from_at, 'infinity') as until_at,
@@ -167,11 +167,11 @@ const countOf = (channel: string, narrowed: (alias: string) => string) =>
     window by_start as (order by part)
   )
   insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
-  select $1, $2, ${channel}, from_at, from_id, case when part * $5::integer < $6::integer then logs - (
+  select ${home.id}, $2, ${channel}, from_at, from_id, case when part * $5::integer < $6::integer then logs - (
     select coalesce(sum(c.change), 0)::integer from log_changes c
     where c.organization_id = $1 and c.assistant_id = $2 ${narrowed("c")}
       and (c.started_at, c.chat_id) >= (from_at, from_id) and (c.started_at, c.chat_id) < (until_at, until_id)) end
-  from parts
+  from parts ${home.join}
   ${EXISTS} excluded.logs`),
   );
 

@@ -133,9 +133,21 @@ const COMPOSED = `composed as (
 const CHOOSES = `coalesce(jsonb_exists(d.events, $3), $3 in (${DEFAULT_EVENTS.map((name) => `'${name}'`).join(", ")}))`;
 
 /** Adds the event's conversation to the queue of each destination. */
-const QUEUE = `
+const queue = ({ home }: Pieces) => `
     insert into delivery_queues (organization_id, destination_id, chat_id)
-    select $1, chosen.id, $6 from chosen, cause ${ADD_TO_QUEUE}`;
+    select ${home.id}, chosen.id, $6 from chosen, cause ${home.join} ${ADD_TO_QUEUE}`;
+
+/** Stores audit entries and enqueues jobs. */
+const entriesAndJobs = ({ home }: Pieces) => `audit as (
+    insert into audit_outbox (organization_id, id, entry)
+    select ${home.id}, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb
+    from cause, json_array_elements($10::json -> 'audit') as asked ${home.join}
+    on conflict do nothing -- two events of one operation may be stored at once
+  ), begun as (
+    select json_agg(parley_begin(job.value ->> 'task', job.value -> 'payload', job.value ->> 'key', ${MAX_ATTEMPTS},
+      job.value ->> 'worker')::text) as ids
+    from cause, json_array_elements($10::json -> 'jobs') as job
+  )`;
 
 export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
@@ -175,8 +187,9 @@ async function withJobs(
  * @param change CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed
  */
 export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statement<RecordRow> =>
-  statement((pieces) =>
-    pieces.db.raw(
+  statement((pieces) => {
+    const { db, home } = pieces;
+    return db.raw(
       `
   with ?, project as (
     select coalesce(
@@ -188,31 +201,26 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
-  ), chosen as (select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))), ${COMPOSED}, event as (
+  ), chosen as (
+    select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))
+  ), ${COMPOSED}, event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
-    select $1, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count from cause, composed
+    select ${home.id}, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count
+    from cause, composed ${home.join}
     returning 1
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
-    select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
+    select ${home.id}, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count
+    from chosen, cause ${home.join}
     returning 1
-  ), queued as (${QUEUE}
-  ), audit as (
-    insert into audit_outbox (organization_id, id, entry)
-    select $1, asked.value ->> 'id', (asked.value ->> 'entry')::jsonb
-    from cause, json_array_elements($10::json -> 'audit') as asked
-    on conflict do nothing -- two events of one operation may be stored at once
-  ), begun as (
-    select json_agg(parley_begin(job.value ->> 'task', job.value -> 'payload', job.value ->> 'key', ${MAX_ATTEMPTS},
-      job.value ->> 'worker')::text) as ids
-    from cause, json_array_elements($10::json -> 'jobs') as job
-  )
+  ), queued as (${queue(pieces)}
+  ), ${entriesAndJobs(pieces)}
   select (select array_agg(chosen.id) from chosen) as destinations,
     begun.ids as begun, composed.composes
   from cause, composed, begun`,
       [change(pieces)],
-    ),
-  );
+    );
+  });
 
 /** The chat's row is locked until the commit, so its counter has the order in which events become visible. */
 const RECORD = recordingStatement(({ db }) =>

@@ -177,7 +177,7 @@ const TRY_AGAIN_LATER = `on conflict (organization_id, destination_id, chat_id, 
  * that failed gets a queue of its own for its retry. Whoever adds to a queue changes `posted`: a queue that had nothing
  * left is removed only if nothing was added since the start of the statement.
  */
-export const ADVANCE = statement<StepRow>(({ db }) =>
+export const ADVANCE = statement<StepRow>(({ db, home }) =>
   db.raw(`
   with asked as materialized (
     select one.*, now() + "pauseMs" * interval '1 millisecond' as retry_at
@@ -194,7 +194,7 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     returning asked.number, asked.body, d.id, d.event_id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
   ), ${BODIES_KEPT}, ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)
-    select $1, destination_id, id, next_attempt_at from recorded where status = 'PENDING'
+    select ${home.id}, destination_id, id, next_attempt_at from recorded ${home.join} where status = 'PENDING'
     ${TRY_AGAIN_LATER}
   ), ended as (
     delete from delivery_queues q using recorded

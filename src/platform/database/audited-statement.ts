@@ -35,7 +35,7 @@ export class AuditedStatement<R> {
           ...pieces,
           $: (position) => pieces.$(position + ENTRY_VALUES),
         });
-        const all = { ...parts, recorded: pieces.db.raw(RECORD) };
+        const all = { ...parts, recorded: pieces.db.raw(recordOf(pieces)) };
         return pieces.db.raw(textOf(rows, all)) as unknown as Query<R>;
       },
       { isPrepared },
@@ -43,8 +43,8 @@ export class AuditedStatement<R> {
   }
 }
 
-const RECORD = `insert into audit_outbox (organization_id, id, entry)
-  select $1, $2, $3::jsonb from changed limit 1 on conflict do nothing`;
+const recordOf = ({ home }: Pieces) => `insert into audit_outbox (organization_id, id, entry)
+  select ${home.id}, $2, $3::jsonb from changed ${home.join} limit 1 on conflict do nothing`;
 
 /** The change comes first: a Citus cluster runs the parts one after another, and rows need those that they refer to. */
 function textOf(rows: Query<unknown>, parts: Readonly<Record<string, Query<unknown>>>): string {

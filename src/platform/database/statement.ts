@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { AllColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
+import { homeOf, type Home } from "./home";
 import type { RowsOf } from "./rows";
 import { SqlText } from "./sql-text";
 import type { TenantTable } from "./tables";
@@ -15,6 +16,8 @@ export interface Pieces {
   readonly db: Knex;
   /** Lists the columns of a table, where raw SQL selects all. */
   readonly all: AllColumns;
+  /** The organization in `insert … select` from other parts of the statement. */
+  readonly home: Home;
   /** Adds the conditions of the given filters. */
   readonly narrowed: <Q extends Knex.QueryBuilder>(rows: Q) => Q;
 }
@@ -87,6 +90,7 @@ export class Statement<R> {
     const pieces: Pieces = {
       db,
       all,
+      home: homeOf(db),
       $: (position) => db.raw(`$${position + 1}`),
       table: <T extends TenantTable>(name: T) => {
         const rows = db(name).queryContext({ all }).where(`${name}.organizationId`, organization);

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { openClient } from "../open-client";
 import { FUNCTIONS } from "./functions";
+import { HOMES } from "../home";
 import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
 
 /**
@@ -72,6 +73,8 @@ export async function keepDistributed(url: string): Promise<void> {
 async function distributeTables(client: pg.Client): Promise<string[]> {
   // Otherwise a command for many shards uses several connections, which must not see each other's changes.
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
+  await client.query(`create table if not exists ${HOMES}
+    (organization_id text collate "C" primary key references organizations on delete cascade)`);
   const shared = await tablesOf(client, OTHER_TABLES, [REFERENCE_TABLES]);
   const tenant = await tablesOf(client, TENANT_TABLES);
   const added = [...shared, ...tenant].filter(({ done }) => !done).map(({ name }) => name);
@@ -80,6 +83,7 @@ async function distributeTables(client: pg.Client): Promise<string[]> {
   const [commits] = await tablesOf(client, OTHER_TABLES, [[TWO_PHASE_TABLE]]);
   if (!commits!.done)
     await client.query("select citus_add_local_table_to_metadata($1::regclass)", [TWO_PHASE_TABLE]);
+  await client.query(`insert into ${HOMES} select id from organizations on conflict do nothing`);
   for (const definition of FUNCTIONS) await client.query(definition);
   return added;
 }

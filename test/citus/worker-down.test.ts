@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { Answer } from "../support/api";
+import { hasCitus } from "../support/citus";
+import { newAssistant, newChat, said, say } from "../support/factories";
+import { SERVER_TIMEOUT_MS } from "../support/server";
+import { until } from "../support/until";
+import { createWorld, type Organization, type World } from "./world";
+
+const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
+const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 50) { id role content } } }`;
+
+interface Message {
+  readonly id: string;
+  readonly role: string;
+  readonly content: string;
+}
+
+const messages = async ({ api }: Organization, id: string) =>
+  (await api.gql(MESSAGES, { id })).chat.messages as Message[];
+
+let asked = 0;
+/** Asks, and waits for the answer and for the deliveries of both. */
+async function converse(organization: Organization, chatId: string): Promise<void> {
+  const { api, receiver } = organization;
+  const text = `Question ${++asked}?`;
+  const question = await say(api, chatId, text, "USER");
+  await until(async () => {
+    const all = await messages(organization, chatId);
+    const at = all.findIndex(({ id }) => id === question);
+    return all.slice(at + 1).some(({ content }) => content === "An answer.");
+  });
+  await receiver.until(1, ({ text: body }) => body.includes(text));
+}
+
+/** Expects the answer that clients repeat later. */
+function expectUnavailable({ status, headers, text }: Answer): void {
+  expect([status, text]).toEqual([503, expect.any(String)]);
+  expect(headers.get("retry-after")).toMatch(/^\d+$/);
+}
+
+(hasCitus() ? describe : describe.skip)("while a worker is down", () => {
+  let world: World;
+  let away: Organization;
+  let living: Organization;
+  let chats: { away: string; living: string };
+  beforeAll(async () => {
+    world = await createWorld();
+    [away, living] = world.organizations;
+    chats = {
+      away: await newChat(away.api, away.assistantId),
+      living: await newChat(living.api, living.assistantId),
+    };
+    await Promise.all([converse(away, chats.away), converse(living, chats.living)]);
+    await world.cluster.workers[0]!.kill();
+  }, TIMEOUT_MS);
+
+  test("both interfaces answer 503 to its organizations", async () => {
+    const { api, assistantId } = away;
+    for (const request of [
+      () => api.request("GET", "/rest/v1/assistants"),
+      () => api.request("PATCH", `/rest/v1/assistants/${assistantId}`, { name: "Other" }),
+      () => api.request("POST", "/rest/v1/ai-chats/messages", said(chats.away, "Lost")),
+    ])
+      expectUnavailable(await request());
+    const error = await api.gqlError("{ events(first: 1) { nodes { id } } }");
+    expect(error.extensions.code).toBe("UNAVAILABLE");
+  });
+
+  test("organizations of other workers continue", async () => {
+    const { api } = living;
+    await converse(living, chats.living);
+    await converse(living, await newChat(api, await newAssistant(api)));
+  });
+
+  test("its organizations continue after its restart", async () => {
+    await world.cluster.workers[0]!.start();
+    await until(async () => (await away.api.request("GET", "/rest/v1/assistants")).status === 200);
+    await converse(away, chats.away);
+  });
+});
