@@ -6,7 +6,7 @@ import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { headersOf, HEADERS } from "./openapi-headers";
 import { codesOf, ERROR, failure, failuresOf, headTooLong } from "./openapi-errors";
-import { webhooksOf, type EventVersions } from "./openapi-webhooks";
+import { sharedHeaders, webhooksOf, type WebhookEvent } from "./openapi-webhooks";
 import { readOnlyNotes } from "./read-only";
 import type { Auth } from "./route";
 
@@ -53,7 +53,7 @@ export const atAddress = (json: string, url: string): string => json.replaceAll(
 export function openApi(
   routes: readonly CompiledRoute[],
   schema: GraphQLSchema,
-  events: EventVersions,
+  events: readonly WebhookEvent[],
 ): JsonSchema {
   const components = new Components(schema);
   components.add("Error", ERROR);
@@ -75,9 +75,10 @@ export function openApi(
     servers: [{ url: "/" }],
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
     paths,
-    webhooks: webhooksOf(events),
+    webhooks: webhooksOf(events, components),
     components: {
       schemas: components.schemas,
+      parameters: sharedHeaders(events),
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },

@@ -37,6 +37,7 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   redeliver: "webhooks",
   replayEvents: "webhooks",
   testWebhookDestination: "webhooks",
+  sendSampleEvents: "webhooks",
 };
 
 /** Types whose permission differs from `read` when a nested field leads to them. */

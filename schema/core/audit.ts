@@ -71,6 +71,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
     unless: (args) => (args.input as { dryRun?: boolean | null }).dryRun !== false,
   },
   testWebhookDestination: { record: "WebhookDestination" },
+  sendSampleEvents: { record: "WebhookDestination" },
   setModelCredential: { id: "input.provider" },
   setModelMapping: { record: "ModelMapping", id: "input.model" },
   testModel: { record: "ModelMapping", id: "input.model", stored: "after" },

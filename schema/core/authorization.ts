@@ -172,6 +172,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   redeliver: "organization",
   replayEvents: "organization",
   testWebhookDestination: "organization",
+  sendSampleEvents: "organization",
 
   modelCredentials: "organization",
   setModelCredential: "organization",

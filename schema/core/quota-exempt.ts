@@ -64,6 +64,7 @@ export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   testFunction: STORES_NOTHING,
   testModel: STORES_NOTHING,
   testWebhookDestination: STORES_NOTHING,
+  sendSampleEvents: STORES_NOTHING,
   updateDeployment: BOUNDED,
   updateKey: KEEPS_SIZE,
   updateOrganization: KEEPS_SIZE,

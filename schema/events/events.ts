@@ -196,12 +196,23 @@ export class DestinationDeliveryResolver {
 
   @Mutation(() => Delivery, {
     description:
-      "Sends an interaction-status event to a destination as a test. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+      "Sends a sample of the event interaction-status to a destination as a test. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
   })
   testWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(WebhookDestinations).test(id);
+  }
+
+  @Mutation(() => [Delivery], {
+    description:
+      "Sends a sample of each event that a destination has chosen: the example of the documentation, signed, with the header webhook-sample and without a chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED.",
+  })
+  sendSampleEvents(
+    @Arg("id", () => ID, { description: "Id of the destination." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(WebhookDestinations).sendSamples(id);
   }
 }

@@ -4,6 +4,8 @@ import { ENDED_REASONS } from "../chats/chats/ended-reasons";
 import { generatedDocuments } from "../start/app";
 import { groupDiagram } from "./group-diagram";
 import { parseArguments } from "./arguments";
+import { eventSections } from "./event-documents";
+import { markdownTable } from "./markdown-table";
 import COMMANDS from "./commands.json";
 import { catalogSchema, envExample, settingsTable } from "./settings-documents";
 
@@ -11,22 +13,17 @@ parseArguments(COMMANDS["cli/docs"].usage, {});
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
 writeFileSync(".env.example", envExample());
 replacePart("docs/settings.md", "settings", settingsTable());
+replacePart("docs/events.md", "events", eventSections());
 replacePart("docs/calls-and-sms.md", "reasons", reasonsTable());
 replacePart("docs/models.md", "schema", catalogSchema());
 replacePart("docs/architecture.md", "groups", groupDiagram());
 // It uses packages that only developers have.
 execFileSync(process.execPath, ["src/web/typed-documents.mjs"], { stdio: "inherit" });
 
-/** The table of the reasons for the end of a conversation, aligned as Prettier does. */
+/** The table of the reasons for the end of a conversation. */
 function reasonsTable(): string {
-  const rows = [
-    ["`endedReason`", "Meaning"],
-    ...Object.entries(ENDED_REASONS).map(([name, text]) => [`\`${name}\``, text]),
-  ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const [head, ...others] = rows.map((row) => row.map((text, column) => text.padEnd(widths[column]!)));
-  const line = widths.map((width) => "-".repeat(width));
-  return [head!, line, ...others].map((row) => `| ${row.join(" | ")} |`).join("\n");
+  const rows = Object.entries(ENDED_REASONS).map(([name, text]) => [`\`${name}\``, text]);
+  return markdownTable(["`endedReason`", "Meaning"], rows);
 }
 
 /** Replaces the generated part of a document between two comments with its name. */

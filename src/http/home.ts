@@ -8,6 +8,7 @@ const PATHS = {
   rest: "/rest/v1",
   documentation: "/rest/docs",
   openapi: "/rest/openapi.json",
+  events: "/events/asyncapi.json",
   health: "/health/ready",
 };
 

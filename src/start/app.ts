@@ -3,12 +3,14 @@ import { lexicographicSortSchema, printSchema, type GraphQLEnumType, type GraphQ
 import type { Logger } from "pino";
 import { compileRoute, validateRoute } from "../../rest-compat/compile";
 import { withSetters } from "../../rest-compat/siblings";
+import { EXAMPLE_URL } from "../../rest-compat/examples";
 import { openApi, routesTable } from "../../rest-compat/openapi";
 import { routes } from "../../rest-compat/routes/index";
 import { Engine } from "../../rest-compat/run";
 import { buildSchema } from "../../schema/build";
 import { makeContext } from "../../schema/core/context";
-import { EVENT_VERSIONS } from "../platform/database/event-names";
+import { asyncApi } from "../events/schemas/async-api";
+import { EVENT_CONTRACTS } from "../events/schemas/payloads";
 import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
@@ -20,6 +22,7 @@ import { lingerForBody } from "../http/linger";
 import { errorFormatter } from "../http/error-formatter";
 import { answerMalformed } from "../http/malformed-request";
 import { subscriptions } from "../http/websocket";
+import { reportMismatches } from "./event-mismatches";
 import { httpApp, type Interfaces } from "./http-app";
 import { openService, type Service } from "./open-service";
 
@@ -50,6 +53,7 @@ export async function createApp(
   const tracer = (tracing.tracer = openTracer(config, logger));
   const service = await openService(config, url, logger, jobsUrl, ownerUrl);
   const { server, database, fileStore } = service;
+  const endReports = reportMismatches(service.metrics, logger);
   const { answer, stop } = await compose(service);
   server.on("request", lingerForBody).on("request", answer).on("clientError", answerMalformed);
   server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
@@ -61,6 +65,7 @@ export async function createApp(
     close: async () => {
       await stop();
       await service.close();
+      endReports();
       await tracer?.close();
       if (tracing.tracer === tracer) tracing.tracer = undefined; // tests open several services in a process
     },
@@ -95,7 +100,8 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
   for (const row of rows) validateRoute(schema, row);
   return {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
-    "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_VERSIONS), null, 2)}\n`,
+    "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS), null, 2)}\n`,
+    "src/events/schemas/asyncapi.json": `${JSON.stringify(asyncApi(EXAMPLE_URL), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
     "docs/errors.md": errorReference(warningCodes(schema)),
   };

@@ -9,6 +9,8 @@ import { coerce, type Engine } from "../../rest-compat/run";
 import { pathSuggester } from "../../rest-compat/suggest-path";
 import type { RestServer } from "../../rest-compat/server";
 import { makeContext, type Context } from "../../schema/core/context";
+import { EVENT_CONTRACTS } from "../events/schemas/payloads";
+import { eventDocuments } from "../http/event-documents";
 import { answeredBy } from "../account/organization/answered-by";
 import { Idempotency } from "../account/organization/idempotency";
 import { allowAnyOrigin, harden, identify, requestId } from "../http/answer-headers";
@@ -32,7 +34,6 @@ import { home } from "../http/home";
 import { traceRequests } from "../http/trace-requests";
 import { widgetPages } from "../http/widget-pages";
 import type { Database } from "../platform/database/database";
-import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { DomainError, invalid } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
@@ -61,6 +62,8 @@ const READ_ONLY = [
   "/docs",
   "/rest/docs",
   "/rest/openapi.json",
+  "/events/asyncapi.json",
+  "/events/schemas/:name/:version",
   "/analytics",
   "/files/:organizationId/:id",
   "/exports/:organizationId/:id",
@@ -79,7 +82,7 @@ export async function httpApp(
   const { schema, engine, rows } = interfaces;
   const sendError = errorSender(logger);
   const callers = new Callers({ ...service, publicUrl: ports.publicUrl });
-  const document = JSON.stringify(openApi(rows, schema, EVENT_VERSIONS));
+  const document = JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS));
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = firstOf(service);
@@ -98,7 +101,7 @@ export async function httpApp(
   app.get("/rest/openapi.json", (_req, res) => {
     res.type("json").send(atAddress(document, ports.publicUrl()));
   });
-  app.use(downloads(database, crypto));
+  app.use(eventDocuments(ports.publicUrl), downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 

@@ -46,6 +46,7 @@ describe("generated documents", () => {
       "rest-compat/ROUTES.md",
       "rest-compat/openapi.json",
       "schema/schema.graphql",
+      "src/events/schemas/asyncapi.json",
     ]);
   });
 

@@ -47,6 +47,7 @@ test("queries need read and mutations need write, except for calls, keys and web
       "generateWebhookSecret",
       "redeliver",
       "replayEvents",
+      "sendSampleEvents",
       "testWebhookDestination",
       "updateWebhookDestination",
       "webhookDestinations",

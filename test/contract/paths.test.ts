@@ -46,6 +46,8 @@ describe("a path that is not a REST route", () => {
     "/docs",
     "/rest/docs",
     "/rest/openapi.json",
+    "/events/asyncapi.json",
+    "/events/schemas/session-start/1",
     "/health/live",
     "/health/ready",
     "/metrics",

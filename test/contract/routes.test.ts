@@ -3,6 +3,7 @@ import { Kind, parse } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { allEvents, AsyncApi } from "../support/async-api";
 import { expectError, expectOpenToAnyOrigin, withoutId, withoutRequest } from "../support/errors";
 import { exampleOf, pathOf, send } from "../support/examples";
 import { OpenApi } from "../support/openapi";
@@ -208,6 +209,14 @@ describe.each(streams)(title, (route) => {
       expect(openApi.answerProblems(route.id, status, answer.body)).toEqual([]);
     }
   });
+});
+
+test("all events of these requests match the AsyncAPI document", async () => {
+  const asyncApi = await AsyncApi.of(running.api);
+  const events = await allEvents(running.api);
+  expect(events.length).toBeGreaterThan(10);
+  const problems = events.flatMap(({ name, payload }) => asyncApi.problems(name, { payload }));
+  expect(problems).toEqual([]);
 });
 
 test("every route with path parameters has an example", () => {

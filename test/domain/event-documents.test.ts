@@ -1,20 +1,27 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import Ajv2020 from "ajv/dist/2020";
+import addFormats from "ajv-formats";
+import { eventSections } from "../../src/cli/event-documents";
+import { EVENT_SCHEMAS } from "../../src/events/schemas/event-schemas";
+import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
 import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { useApp } from "../support/app";
 import { FAST, FORWARD, type Event } from "../support/calls";
 import { causeEveryEvent } from "../support/every-event";
 
 const page = readFileSync(join(__dirname, "../../docs/events.md"), "utf8");
-/** The text of the page before the events, which describes what they share. */
-const [introduction = "", ...parts] = page.split(/^## /m);
-/** The sections of the page: the name of an event, its text with an example. */
-const sections = parts.map((part) => {
-  const [name = ""] = part.split("\n", 1);
-  const [, example = ""] = /```json\n([^]*?)```/.exec(part) ?? [];
-  return { name, text: part.replace(example, ""), example: JSON.parse(example) as Event["payload"] };
-});
+const [, generated = ""] = /<!-- events -->([^]*?)<!-- \/events -->/.exec(page) ?? [];
+/** The sections of the page: the name of an event and its example. */
+const sections = generated
+  .split(/^## /m)
+  .slice(1)
+  .map((part) => {
+    const [name = ""] = part.split("\n", 1);
+    const [, example = ""] = /```json\n([^]*?)```/.exec(part) ?? [];
+    return { name, example: JSON.parse(example) as Event["payload"] };
+  });
 
 const running = useApp(FAST);
 const happened: Event[] = [];
@@ -36,34 +43,53 @@ function shape(value: unknown, key = ""): unknown {
 
 const ofName = (name: string) => happened.filter((event) => event.name === name);
 
+test("docs/events.md is up to date; otherwise run `npm run docs`", () => {
+  expect(generated.trim()).toBe(eventSections());
+});
+
 test("docs/events.md has a section for each event and no other", () => {
   expect(sections.map(({ name }) => name).sort()).toEqual([...EVENT_NAMES].sort());
 });
 
-describe.each(sections)("the section of $name", ({ name, text, example }) => {
-  test("shows a payload with exactly the fields and types of a real one", () => {
+test.each(sections)(
+  "the section of $name shows a payload with exactly the fields and types of a real one",
+  ({ name, example }) => {
     const real = ofName(name).map(({ payload }) => shape(payload));
     expect(real).toContainEqual(shape(example));
-  });
-
-  test("names every field that an event of this name may have", () => {
-    const documented = [...Object.keys(example.data as object)];
-    for (const [, field] of `${introduction}${text}`.matchAll(/`(?:data\.)?(\w+)`/g)) documented.push(field!);
-    const found = new Set(ofName(name).flatMap(({ payload }) => Object.keys(payload.data as object)));
-    expect([...found].filter((field) => !documented.includes(field))).toEqual([]);
-  });
-
-  test("names every status that occurs", () => {
-    const found = new Set(
-      ofName(name).flatMap(({ payload }) => (payload.data as { status?: string }).status ?? []),
-    );
-    expect([...found].filter((status) => !text.includes(`\`${status}\``))).toEqual([]);
-  });
-});
+  },
+);
 
 test("the statuses of calls and chats are named in their order", () => {
-  const { text } = sections.find(({ name }) => name === "status-changed")!;
-  expect([...text.matchAll(/`([a-z-]+)`/g)].map(([, status]) => status!).slice(0, FORWARD.length)).toEqual(
-    FORWARD,
-  );
+  expect(EVENT_SCHEMAS["status-changed"].data.properties.status.enum).toEqual(FORWARD);
 });
+
+describe("the JSON Schema of", () => {
+  const schemas = addFormats(new Ajv2020({ allErrors: true }));
+
+  test.each(EVENT_CONTRACTS)("$name is served, and matches its examples and real payloads", async (event) => {
+    const path = `/events/schemas/${event.name}/${event.version}`;
+    const document = await running.api.as({}).get(path, 200);
+    expect(document).toMatchObject({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      $id: `${running.url}${path}`,
+    });
+    const validate = schemas.compile(document);
+    const payloads = [...document.examples, ...ofName(event.name).map(({ payload }) => payload)];
+    expect(payloads.length).toBeGreaterThan(1);
+    for (const payload of payloads) expect([validate(payload), validate.errors]).toEqual([true, null]);
+    for (const { path: where, wrong } of broken(event.example))
+      expect([where, validate(wrong)]).toEqual([where, false]);
+  });
+
+  test("an unknown event or version is not found", async () => {
+    for (const path of ["chat-rated/1", "session-start/2", "session-start/01"])
+      await running.api.get(`/events/schemas/${path}`, 404);
+  });
+});
+
+/** Copies of a payload without one of the fields that all payloads have, or with a wrong one. */
+const broken = (example: object) =>
+  ["event", "type", "companionId", "data"].flatMap((path) => {
+    const { [path]: _removed, ...lacking } = example as Record<string, unknown>;
+    return [lacking, { ...example, [path]: 5 }].map((wrong) => ({ path, wrong }));
+  });

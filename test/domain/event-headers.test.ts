@@ -1,14 +1,20 @@
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { EVENT_NAMES, EVENT_VERSIONS } from "../../src/platform/database/event-names";
+import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
 import { useApp } from "../support/app";
+import { AsyncApi } from "../support/async-api";
 import { FAST } from "../support/calls";
 import { queueAll } from "../support/database";
 import { causeEveryEvent } from "../support/every-event";
 import { Receiver, type ReceivedRequest } from "../support/receiver";
 
 const running = useApp(FAST);
+
+/** The header of samples. */
+const SAMPLE = "webhook-sample";
 
 const CREATE = `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`;
 const REPLAY = "mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }";
@@ -126,6 +132,28 @@ test("a test of a destination names its event, and no conversation", async () =>
   const [request] = await receiver.until(1);
   expect(namesOf(request!)).toEqual(expected({ name: "interaction-status", chatId: undefined }));
   expect(request!.headers).not.toHaveProperty("webhook-chat-id");
+  expect(request!.headers[SAMPLE]).toBe("true");
+});
+
+test("samples of the chosen events name their events and no conversation, and are signed and marked", async () => {
+  const id = destinations.organization;
+  const chosen: Expected["name"][] = ["session-end", "function-call"];
+  await running.api.patch(`/rest/v1/settings/${id}`, { events: chosen }, 200);
+  const { sendSampleEvents } = await running.api.gql(
+    "mutation ($id: ID!) { sendSampleEvents(id: $id) { event { name payload } } }",
+    { id },
+  );
+  await running.api.patch(`/rest/v1/settings/${id}`, { events: [] }, 200);
+  const requests = await receiver.until(2);
+  for (const name of chosen) {
+    const sent = requests.find(({ body }) => body.event === name)!;
+    expect(namesOf(sent)).toEqual(expected({ name, chatId: undefined }));
+    expect(sent.headers[SAMPLE]).toBe("true");
+    expect(sent.headers["x-signature"]).toBe(createHmac("sha256", "s").update(sent.text).digest("hex"));
+    expect(sendSampleEvents).toContainEqual({ event: { name, payload: sent.body } });
+    const { example } = EVENT_CONTRACTS.find((event) => event.name === name)!;
+    expect(sent.body).toEqual({ ...example, companionId: "test" });
+  }
 });
 
 describe("a stored event", () => {
@@ -155,18 +183,41 @@ describe("the documentation", () => {
   test("in docs/webhooks.md names every header of a delivery", () => {
     const page = readFileSync(join(__dirname, "../../docs/webhooks.md"), "utf8");
     expect(own()).toHaveLength(7);
-    expect(own().filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    expect([...own(), SAMPLE].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("in AsyncAPI is valid, and has the headers and payloads of all deliveries and of its examples", async () => {
+    const asyncApi = await AsyncApi.of(running.api);
+    expect(asyncApi.documentProblems()).toEqual([]);
+    const sent = live.map(({ headers, body }) => ({ name: String(body.event), headers, payload: body }));
+    const { messages } = asyncApi.document.components;
+    expect(Object.keys(messages).sort()).toEqual([...new Set(sent.map(({ name }) => name))].sort());
+    const examples = Object.entries(messages).flatMap(([name, message]) =>
+      message.examples.map((example) => ({ name, ...example })),
+    );
+    for (const { name, ...message } of [...sent, ...examples])
+      expect([name, asyncApi.problems(name, message)]).toEqual([name, []]);
+    const { headers, payload } = examples[0]!;
+    const wrong = { headers: { ...headers, "x-signature": "?" }, payload: { ...payload, data: {} } };
+    expect(asyncApi.problems(examples[0]!.name, wrong)).toHaveLength(2);
   });
 
   test("in OpenAPI has exactly these headers, with values that real deliveries match", async () => {
-    const { webhooks } = await running.api.get("/rest/openapi.json", 200);
-    const parameters = webhooks.event.post.parameters as Parameter[];
-    expect(parameters.map(({ name }) => name).sort()).toEqual(own().sort());
-    for (const { headers } of live)
-      for (const { name, schema } of parameters) {
+    const { webhooks, components } = await running.api.get("/rest/openapi.json", 200);
+    expect(Object.keys(webhooks).sort()).toEqual([...EVENT_NAMES].sort());
+    for (const { headers } of live) {
+      const listed = webhooks[String(headers["webhook-event"])].post.parameters as (
+        Parameter | { readonly $ref: string }
+      )[];
+      const parameters = listed.map((one): Parameter =>
+        "$ref" in one ? components.parameters[one.$ref.split("/").pop()!] : one,
+      );
+      expect(parameters.map(({ name }) => name).sort()).toEqual([...own(), SAMPLE].sort());
+      for (const { name, schema } of parameters.filter((one) => one.name !== SAMPLE)) {
         const value = String(headers[name]);
         expect(value).toMatch(new RegExp(schema.pattern ?? "."));
         expect(schema.enum ?? [value]).toContain(value);
       }
+    }
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
 import pino, { type Logger } from "pino";
 import { createApp, type App } from "../../src/start/app";
+import { MISMATCHES } from "../../src/events/schemas/check-payload";
 import type { Config } from "../../src/platform/settings/config";
 import { newId } from "../../src/platform/database/ids";
 import { createOrganization, type NewOrganization } from "../../src/account/organization/bootstrap";
@@ -38,6 +39,9 @@ export async function startApp(
   logger: Logger = pino({ level: "silent" }),
 ): Promise<RunningApp & { stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
+  const mismatches: unknown[] = [];
+  const note = (mismatch: unknown) => void mismatches.push(mismatch);
+  MISMATCHES.subscribe(note);
   const twilio = await new Twilio().start();
   const app = await createApp(
     { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...placesOf(database) },
@@ -65,6 +69,9 @@ export async function startApp(
       await app.close();
       await twilio.stop();
       rmSync(dataDir, { recursive: true, force: true });
+      MISMATCHES.unsubscribe(note);
+      if (mismatches.length > 0)
+        throw new Error(`Events do not match their schemas: ${JSON.stringify(mismatches)}`);
     },
   };
 }

@@ -114,6 +114,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   redeliver: ({ deliveryId }) => ({ deliveryId }),
   replayEvents: ({ destinationId }) => ({ input: { destinationId, dryRun: false } }),
   testWebhookDestination: ({ destinationId: id }) => ({ id }),
+  sendSampleEvents: ({ destinationId: id }) => ({ id }),
 
   calls: () => ({ first: 5, filter: { status: "queued", userId: "bea" } }),
   call: ({ callId: id }) => ({ id }),

@@ -11,10 +11,12 @@ import { newId } from "../../platform/database/ids";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { withoutNulls } from "../../platform/database/without-nulls";
 import { payloadsOf, type StoredEvent } from "./bodies";
 import { bodyOf, compose, MESSAGE_ROLES, recipeOf, type EventMessage, type Payload } from "./compose";
 import { record, type Cause, type NewEvent } from "./record";
+import { checkPayload } from "../schemas/check-payload";
+import { dataOf, type Values } from "../schemas/event-values";
+import type { EventData } from "../schemas/payloads";
 import { sequence } from "./sequencer";
 
 /** An event, the same in the ledger, in webhooks and in subscriptions. */
@@ -53,7 +55,8 @@ export interface EventFilter {
 }
 
 export type EventRow = Omit<Event, "companionId" | "payload"> & StoredEvent;
-type Data = Readonly<Record<string, unknown>>;
+/** An event that contains the conversation. */
+type ConversationEvent = "status-changed" | "conversation-updated";
 
 /** Notifications sent with an event, and the change stored with it. */
 interface RecordOptions {
@@ -61,9 +64,6 @@ interface RecordOptions {
   readonly activity?: string | null;
   readonly cause?: Cause;
 }
-
-/** The `companionId` of a test event. */
-const TEST_ASSISTANT_ID = "test";
 
 const MESSAGES = statement<EventMessage>(({ table, $, db }) =>
   table("messages")
@@ -78,10 +78,11 @@ export class Events {
   constructor(private readonly scope: Scope) {}
 
   async statusChanged(chat: EventChat): Promise<void> {
-    const { status, startedAt, endedAt, endedReason, phoneNumber } = chat;
+    const { startedAt, endedAt, endedReason, phoneNumber } = chat;
+    const status = chat.status as EventData<"status-changed">["status"]; // the check of payloads refuses any other
     const messages = await this.messages(chat.id);
     const data = { status, startedAt, endedAt, endedReason, phoneNumber };
-    await this.recordConversation("status-changed", chat, messages, data, { change: status });
+    await this.recordConversation("status-changed", chat, messages, data, { change: chat.status });
   }
 
   /**
@@ -111,7 +112,11 @@ export class Events {
     await this.recordConversation("conversation-updated", chat, messages, data, options);
   }
 
-  async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
+  async functionCalled(
+    chat: EventChat,
+    name: string,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     await this.record("function-call", chat, { name, parameters }, { activity: name });
   }
 
@@ -121,7 +126,8 @@ export class Events {
   }
 
   async sessionEnded(chat: EventChat): Promise<void> {
-    const { startedAt, endedAt, endedReason, messageCount } = chat;
+    const { startedAt, messageCount } = chat;
+    const [endedAt, endedReason] = [chat.endedAt!, chat.endedReason!]; // a chat that has ended has both
     await this.record("session-end", chat, { startedAt, endedAt, endedReason, messageCount });
   }
 
@@ -130,23 +136,8 @@ export class Events {
   }
 
   /** Records what the assistant does now. */
-  async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
+  async interaction(chat: EventChat, status: EventData<"interaction-status">["status"]): Promise<void> {
     await this.record("interaction-status", chat, { status, timestamp: currentDate() }, { activity: status });
-  }
-
-  /** Records an event without meaning, for testing a destination. @returns its id */
-  async recordTest(): Promise<string> {
-    const id = newId();
-    const data = { status: "listening", timestamp: currentDate() };
-    const event = { name: "interaction-status", type: "TEXT" } as const;
-    const body = JSON.stringify({
-      event: event.name,
-      type: event.type,
-      companionId: TEST_ASSISTANT_ID,
-      data,
-    });
-    await this.scope.insert("events", { id, ...event, assistantId: TEST_ASSISTANT_ID, body });
-    return id;
   }
 
   /** A query for the stored events that match a filter, to which callers add conditions and an order. */
@@ -193,36 +184,38 @@ export class Events {
   }
 
   /** Records an event that contains the conversation. @param messages newest first */
-  private recordConversation(
-    name: EventName,
+  private recordConversation<N extends ConversationEvent>(
+    name: N,
     chat: EventChat,
     messages: readonly EventMessage[],
-    data: Data,
+    data: Omit<Values<EventData<N>>, "messages">,
     options: RecordOptions,
   ): Promise<boolean> {
-    const recipe = recipeOf(messages, withoutNulls(data));
+    const recipe = recipeOf(messages, dataOf(data));
     const envelope = { name, type: chat.channel, assistantId: chat.assistantId };
-    const body = bodyOf(compose(envelope, recipe, messages.toReversed()));
-    return this.store(name, chat, { body, recipe }, options);
+    const payload = compose(envelope, recipe, messages.toReversed());
+    return this.store(name, chat, payload, recipe, options);
   }
 
-  private record(
-    name: EventName,
+  private record<N extends Exclude<EventName, ConversationEvent>>(
+    name: N,
     chat: EventChat,
-    data: Data,
+    data: Values<EventData<N>>,
     options: RecordOptions = {},
   ): Promise<boolean> {
     const { assistantId: companionId, channel: type } = chat;
-    const body = bodyOf({ event: name, type, companionId, data: withoutNulls(data) });
-    return this.store(name, chat, { body, recipe: null }, options);
+    return this.store(name, chat, { event: name, type, companionId, data: dataOf(data) }, null, options);
   }
 
   private store(
     name: EventName,
     { id: chatId, assistantId, channel: type, deploymentId, workflowId }: EventChat,
-    content: Pick<NewEvent, "body" | "recipe">,
+    payload: Payload,
+    recipe: NewEvent["recipe"],
     { change = null, activity = null, cause }: RecordOptions,
   ): Promise<boolean> {
+    checkPayload(name, payload);
+    const content = { body: bodyOf(payload), recipe };
     const event = { id: newId(), name, type, assistantId, chatId, ...content, deploymentId, workflowId };
     return record(this.scope, { change, activity, ...event }, cause);
   }

@@ -1,14 +1,14 @@
 import { jobOf } from "../../account/audit/note";
 import { currentDate, currentTime } from "../../platform/clock";
 import { randomText } from "../../platform/crypto";
-import type { EventName } from "../../platform/database/event-names";
+import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid, missing } from "../../platform/errors";
-import { Events } from "../events/events";
+import { recordSample } from "../events/samples";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
@@ -139,7 +139,21 @@ export class WebhookDestinations {
   async test(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       await scope.of(WebhookDestinations).row(id);
-      return scope.of(Deliveries).add(await scope.of(Events).recordTest(), id);
+      return scope.of(Deliveries).add(await recordSample(scope, "interaction-status"), id);
+    });
+  }
+
+  /**
+   * Sends a sample of each event that the destination has chosen.
+   * @throws WEBHOOK_DESTINATION_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED
+   */
+  async sendSamples(id: string): Promise<Delivery[]> {
+    return this.scope.transaction(async (scope) => {
+      const { events } = await scope.of(WebhookDestinations).row(id);
+      const deliveries: Delivery[] = [];
+      for (const name of events ?? DEFAULT_EVENTS)
+        deliveries.push(await scope.of(Deliveries).add(await recordSample(scope, name), id));
+      return deliveries;
     });
   }
 

@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 import type { Database } from "../../platform/database/database";
+import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
 import type { EndedRequest } from "../../platform/providers/observed-model";
 import { DatabaseGauges } from "./database-gauges";
@@ -83,6 +84,13 @@ export class Metrics implements WorkReports {
     registers: [this.registry],
   });
 
+  private readonly mismatches = new Counter({
+    name: "parley_event_mismatches_total",
+    help: "Recorded events whose payload did not match its schema, by event.",
+    labelNames: ["event"],
+    registers: [this.registry],
+  });
+
   private readonly firstAttempts = new Histogram({
     name: "parley_delivery_first_attempt_delay_seconds",
     help: "Time from the recording of an event to the end of the first attempt to deliver it, in seconds.",
@@ -104,6 +112,7 @@ export class Metrics implements WorkReports {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
     for (const name of UNUSED) this.registry.removeSingleMetric(name);
     addEventLoopGauge(this.registry);
+    for (const event of EVENT_NAMES) this.mismatches.inc({ event }, 0);
     for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
   }
 
@@ -162,6 +171,10 @@ export class Metrics implements WorkReports {
     this.attempts.inc({ outcome });
     if (firstDelaySeconds !== undefined) this.firstAttempts.observe(firstDelaySeconds);
   };
+
+  countMismatch(event: EventName): void {
+    this.mismatches.inc({ event });
+  }
 
   readonly watchPool: WorkReports["watchPool"] = (name, use) => this.pools.watch(name, use);
 
