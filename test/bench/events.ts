@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { checkPayload } from "../../src/events/schemas/check-payload";
+import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
 import { gql, percentile, remove, send, type Bench } from "./bench";
 
 const ONE_BY_ONE = 200;
@@ -73,6 +75,32 @@ export async function events(bench: Bench): Promise<void> {
     unit: "/s",
     least: 500,
   });
+  const share = (100 * checkSeconds() * SUSTAINED) / taken;
+  table.add({
+    what: `checking the payload of ${CHECKED_MESSAGES} messages, of the time of a delivery`,
+    ...{ ours: share, unit: "%", most: 3 },
+  });
+}
+
+/** Messages of the conversation whose payload is checked. */
+const CHECKED_MESSAGES = 20;
+const CHECKS = 50_000;
+
+/** Time that the check of a payload takes when its event is recorded, in seconds. */
+function checkSeconds(): number {
+  const { example } = EVENT_CONTRACTS.find(({ name }) => name === "conversation-updated")!;
+  const messages = Array.from({ length: CHECKED_MESSAGES }, (_, index) => ({
+    role: index % 2 === 0 ? "bot" : "user",
+    content: "It arrives tomorrow. ".repeat(5),
+  }));
+  const payload = { ...example, data: { ...example.data, messages } };
+  let seconds = 0;
+  for (const isWarm of [false, true]) {
+    const began = performance.now();
+    for (let count = 0; count < CHECKS; count++) checkPayload(example.event, payload);
+    if (isWarm) seconds = (performance.now() - began) / 1_000 / CHECKS;
+  }
+  return seconds;
 }
 
 const say = (origin: string, chat: string) =>
