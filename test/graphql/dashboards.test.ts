@@ -20,15 +20,22 @@ interface Row {
   readonly logs: { readonly label: string }[];
 }
 
+/** Statements that choose between the primary and a replica (`TEST_REPLICA`). */
+const CHOOSING = /write_positions|pg_is_in_recovery/;
+
 /** Statements that the service sends while `work` runs, except those that set the organization for PostgreSQL. */
 async function statements(work: () => Promise<unknown>): Promise<string[]> {
-  // Every statement passes through the events of the pool, which is private to the service.
-  const { knex } = running.app.database as unknown as { readonly knex: Knex };
+  // Every statement passes through the events of a pool, which is private to the service.
+  const { knex, ports } = running.app.database as unknown as {
+    readonly knex: Knex;
+    readonly ports: { readonly replica?: { readonly db: Knex } };
+  };
+  const pools = [knex, ...(ports.replica ? [ports.replica.db] : [])];
   const seen: string[] = [];
-  const see = ({ sql }: { sql: string }) => void seen.push(sql);
-  knex.on("query", see);
+  const see = ({ sql }: { sql: string }) => void (CHOOSING.test(sql) || seen.push(sql));
+  for (const pool of pools) pool.on("query", see);
   await work();
-  knex.removeListener("query", see);
+  for (const pool of pools) pool.removeListener("query", see);
   return seen;
 }
 

@@ -106,25 +106,32 @@ export async function page<T extends TenantTable, C extends ColumnOf<T>, F exten
   query: PageQuery,
   filter: Filter<F> = {},
 ): Promise<Page<Pick<Rows[T], C>>> {
-  const { order, take, offset } = window(query);
-  const read = (order: Order, take: number, offset: number) => {
-    const { statement, values } = list.found[order].by(filter);
-    return replicated(scope, (from) => from.read(statement, [take, offset, ...values]));
-  };
-  const counted = list.count.by(filter);
-  const count = replicated(scope, (from) => from.read(counted.statement, counted.values)).then(([total]) =>
-    Number(total?.count),
-  );
-  const [found, total] = await Promise.all([
-    offset < FAR_OFFSET
-      ? read(order, take, offset)
-      : count.then((total) => fromNearerEnd(read, { order, take, offset, total })),
-    count,
-  ]);
+  const [found, total] = await replicated(scope, (from) => foundAndTotal(from, list, query, filter));
   const data: Pick<Rows[T], C>[] = [];
   for (const row of found)
     data.push(row.long.length === 0 ? row : { ...row, ...(await longValues(scope, list, row.id, row.long)) });
   return { data, meta: metaOf(query, total) };
+}
+
+/** The rows of a page, and the number of entries of its list. */
+async function foundAndTotal<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
+  scope: Scope,
+  list: List<T, C, F>,
+  query: PageQuery,
+  filter: Filter<F>,
+) {
+  const { order, take, offset } = window(query);
+  const read = (order: Order, take: number, offset: number) => {
+    const { statement, values } = list.found[order].by(filter);
+    return scope.read(statement, [take, offset, ...values]);
+  };
+  const counted = list.count.by(filter);
+  const count = scope.read(counted.statement, counted.values).then(([total]) => Number(total?.count));
+  const rows =
+    offset < FAR_OFFSET
+      ? read(order, take, offset)
+      : count.then((total) => fromNearerEnd(read, { order, take, offset, total }));
+  return Promise.all([rows, count]);
 }
 
 /** Reads a far page from the end of the list that is nearer, which the number of entries shows. */
