@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import type { Api } from "../support/api";
 import { APP_ROLE, createDatabase, statement, type TestDatabase } from "../support/database";
-import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { newAssistant, newChat, quietAssistant, said, say } from "../support/factories";
 import {
   hasPgBouncer,
   knowsPrepared,
@@ -13,6 +13,7 @@ import {
 import { Receiver } from "../support/receiver";
 import { afterTests, runToEnd, SETTINGS, startServer, type Env, type ServerProcess } from "../support/server";
 import { until } from "../support/until";
+import { Clients } from "../upgrades/clients";
 
 const POOL_SIZE = 4;
 /** More than the connections that PgBouncer opens, so that requests share them. */
@@ -49,6 +50,7 @@ async function prepareWorld(): Promise<void> {
     DATABASE_PREPARE: knowsPrepared() ? "on" : "off",
     ROW_LEVEL_SECURITY: "true",
     OUTBOUND_ALLOW: "127.0.0.1",
+    TAKEOVER_SECONDS: "4", // deliveries whose claim was lost with its connection
   };
 }
 
@@ -117,6 +119,46 @@ else
       expect([status, headers.has("retry-after")]).toEqual([503, true]);
       await pooler.restart();
       await until(async () => (await server.api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+    }, 60_000);
+
+    test("while PgBouncer is killed under load, requests get 503 at worst, and nothing acknowledged is lost", async () => {
+      const { api } = server;
+      const chatId = await newChat(api, await quietAssistant(api));
+      const clients = new Clients(api, 0);
+      await clients.start();
+      const acknowledged: string[] = [];
+      let isOver = false;
+      const write = async () => {
+        while (!isOver) {
+          const { status, body } = await api.request(
+            "POST",
+            "/rest/v1/ai-chats/messages",
+            said(chatId, "Hi"),
+          );
+          expect([201, 503]).toContain(status);
+          if (status === 201) acknowledged.push((body as { id: string }).id);
+        }
+      };
+      const writers = Promise.all([write(), write()]);
+      for (let kill = 0; kill < 3; kill++) {
+        const before = acknowledged.length;
+        await until(() => Promise.resolve(acknowledged.length >= before + 10));
+        await pooler.kill();
+        await pooler.restart();
+      }
+      await until(async () => (await api.request("GET", "/health/ready")).status === 200);
+      isOver = true;
+      await Promise.all([writers, clients.stop()]);
+      // An operation of GraphQL has the status 200.
+      expect(clients.failures.filter((failure) => !failure.includes('"code":"UNAVAILABLE"'))).toEqual([]);
+      const stored = await database.query<{ id: string }>("select id from messages where chat_id = $1", [
+        chatId,
+      ]);
+      expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
+      await until(
+        async () =>
+          (await database.query("select from deliveries where status <> 'DELIVERED' limit 1")).length === 0,
+      );
     }, 60_000);
 
     test.each(["", "options"])(

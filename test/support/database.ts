@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { knowsPrepared } from "./pgbouncer";
 
 export const TEMPLATE = "parley_template";
 /** The role that tests run under. It owns no table, so row-level security applies to every query. */
@@ -38,7 +39,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   const pool = new pg.Pool({ connectionString: owner.href });
   pool.on("error", () => undefined); // the next query opens another connection
   return {
-    url: pooler === undefined ? app.href : throughPooler(app, pooler),
+    url: pooler === undefined ? app.href : withPort(app, pooler),
     ...(pooler !== undefined && { directUrl: app.href }),
     jobsUrl: jobs.href,
     ownerUrl: owner.href,
@@ -82,7 +83,33 @@ async function copyTemplate(postgres: string, name: string): Promise<void> {
 export const queueAll = (database: TestDatabase): Promise<unknown> =>
   database.query("select parley_repair_queues('', '', '', '', 1000)");
 
-const throughPooler = (url: URL, port: string) => Object.assign(new URL(url), { port }).href;
+const withPort = (url: URL | string, port: string) => Object.assign(new URL(url), { port }).href;
+
+/** Settings that name the database of a server. */
+interface DatabaseSettings {
+  readonly DATABASE_URL?: string;
+  readonly DATABASE_DIRECT_URL?: string;
+  readonly DATABASE_REPLICA_URL?: string;
+  readonly DATABASE_PREPARE?: string;
+}
+
+/** The same database behind PgBouncer with `TEST_POOLER=1`, and with a replica with `TEST_REPLICA`. */
+export function inTestedPlaces(settings: DatabaseSettings): DatabaseSettings {
+  const { TEST_POSTGRES: postgres, TEST_POOLER_PORT: pooler, TEST_REPLICA_PORT: replica } = process.env;
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct } = settings;
+  if (url === undefined || direct !== undefined || !URL.canParse(url)) return {};
+  const { host, username } = new URL(url);
+  const owner = new URL(postgres!);
+  if (host !== owner.host || ![owner.username, APP_ROLE].includes(username)) return {}; // such as a proxy
+  return {
+    ...(replica && { DATABASE_REPLICA_URL: withPort(url, replica) }),
+    ...(pooler && {
+      DATABASE_URL: withPort(url, pooler),
+      DATABASE_DIRECT_URL: url,
+      DATABASE_PREPARE: knowsPrepared() ? "on" : "off",
+    }),
+  };
+}
 
 /** Runs one statement on a new connection. */
 export async function statement(url: string, text: string): Promise<void> {

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, afterEach } from "@jest/globals";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
-import { createDatabase, statement } from "./database";
+import { createDatabase, inTestedPlaces, statement } from "./database";
 import { until } from "./until";
 
 /** Runs a program as `npm run` does. */
@@ -123,7 +123,7 @@ export const runAt = (
 
 /** Starts a server, for the test or for all tests of the file, and waits until it is ready. */
 export async function startServer(env: Env, over = afterTest): Promise<ServerProcess> {
-  const { child, said, ended } = run("main", env, [], over);
+  const { child, said, ended } = run("main", { ...env, ...inTestedPlaces(env) }, [], over);
   const early = ended.then(({ code, stderr }): never => {
     throw new Error(`the server ended with ${code}: ${stderr}`);
   });

@@ -92,11 +92,13 @@ async function startReplicated(seconds: number): Promise<{ url: string; stop: ()
   };
 }
 
-/** Starts PgBouncer, to run the tests behind it, and gives the serving role what a pooler does not pass on. */
+/** Starts PgBouncer, to run the tests behind it, and gives the roles what a pooler does not pass on. */
 async function poolerOf(url: string): Promise<PgBouncer> {
-  for (const [name, value] of Object.entries(ROLE_SETTINGS))
-    await run(url, `alter role ${APP_ROLE} set ${name} = '${value}'`);
-  const pooler = await startPgBouncer(url, { [APP_ROLE]: APP_ROLE });
+  const { username, password } = new URL(url);
+  for (const role of [APP_ROLE, username])
+    for (const [name, value] of Object.entries(ROLE_SETTINGS))
+      await run(url, `alter role ${role} set ${name} = '${value}'`);
+  const pooler = await startPgBouncer(url, { [APP_ROLE]: APP_ROLE, [username]: password });
   process.env.TEST_POOLER_PORT = new URL(pooler.through(url)).port;
   return pooler;
 }
