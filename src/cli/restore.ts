@@ -56,7 +56,7 @@ operator(async (settings) => {
     });
     if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
     reportRestored(backup.manifest, skipped);
-    if (newer) await eraseSince(newer, config, url);
+    if (newer) await eraseSince("restore", newer, config, url);
     if (settings.ENCRYPTION_KEYS === undefined && !config.embedded) await printKeys(backup);
     console.log(
       "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which discards them.",

@@ -17,6 +17,9 @@ export interface BackedUpErasure extends Omit<ErasureDigest, "kind"> {
   readonly subject: string;
 }
 
+/** A command after which erased data is back. */
+export type RepeatingCommand = "restore" | "hold";
+
 /** Converts the erasures in a backup's manifest, for the database that an older backup is restored into. */
 export const digestsIn = (erasures: readonly BackedUpErasure[]): ErasureDigest[] =>
   erasures.map(({ subject, ...digest }) => ({ ...digest, kind: KIND_OF[subject]! })); // only erasures of people have digests
@@ -26,7 +29,11 @@ export const digestsIn = (erasures: readonly BackedUpErasure[]): ErasureDigest[]
  * erasure. Each erasure runs as a job and has a receipt. Safe to repeat.
  * @returns the number of people found
  */
-export async function eraseAgain(database: Database, digests: Iterable<ErasureDigest>): Promise<number> {
+export async function eraseAgain(
+  database: Database,
+  digests: Iterable<ErasureDigest>,
+  command: RepeatingCommand = "restore",
+): Promise<number> {
   const byOrganization = new Map<string, ErasureDigest[]>();
   for (const one of digests)
     byOrganization.set(one.organizationId, [...(byOrganization.get(one.organizationId) ?? []), one]);
@@ -34,12 +41,16 @@ export async function eraseAgain(database: Database, digests: Iterable<ErasureDi
   for (const [organizationId, own] of byOrganization) {
     const scope = database.scope(organizationId);
     const known = await scope.shared("organizations").where({ id: organizationId });
-    if (known.length > 0) found += await eraseIn(scope, own);
+    if (known.length > 0) found += await eraseIn(scope, own, command);
   }
   return found;
 }
 
-async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise<number> {
+async function eraseIn(
+  scope: Scope,
+  digests: readonly ErasureDigest[],
+  command: RepeatingCommand,
+): Promise<number> {
   const people = new Map<string, Person & { readonly until: string }>();
   // Backups of different installations have different digest keys.
   for (const sealedKey of new Set(digests.map((one) => one.sealedKey))) {
@@ -54,7 +65,7 @@ async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise
       }
   }
   for (const { until, ...person } of people.values()) {
-    const operation = commandOf("restore", "EndUser", [{ name: person.kind }]);
+    const operation = commandOf(command, "EndUser", [{ name: person.kind }]);
     operation.about(digestOf(scope, person.value));
     await scope.audited(operation).of(Erasures).ofPerson(person, until);
   }
