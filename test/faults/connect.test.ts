@@ -8,6 +8,7 @@ import { describe, expect, test } from "@jest/globals";
 import { writeEnv } from "../../src/cli/connect/env-file";
 import { baseUrlOf, findOllama, isPrivate } from "../../src/cli/connect/target";
 import type { Api } from "../support/api";
+import { inTestedPlaces } from "../support/database";
 import { newAssistant, newChat } from "../support/factories";
 import { stubModel, type Reply } from "../support/stub-model";
 import {
@@ -56,8 +57,9 @@ describe("npm run connect", () => {
       const env: Env = { ...(await installation()), OPENAI_BASE_URL: model.url };
       const server = await startServer({ ...env, OPENAI_BASE_URL: "" });
       expect(answersOf(server.stdout())).toBe("looked up locally; run `npm run connect` to use a model");
+      const { DATABASE_URL: place } = { ...env, ...inTestedPlaces(env) };
       expect(server.stdout()).toContain(
-        `PostgreSQL at ${new URL(env.DATABASE_URL!).host}${new URL(env.DATABASE_URL!).pathname}, no TLS, row-level security off`,
+        `PostgreSQL at ${new URL(place!).host}${new URL(place!).pathname}, no TLS, row-level security off`,
       );
       await server.end("SIGTERM");
       const again = await startServer(env);

@@ -1,27 +1,18 @@
 // Runs the README's command like a newcomer: `node test/faults/smoke.mjs`, after the build. With `--external` it
 // runs on the system's own PostgreSQL by DATABASE_URL; with `--package` it installs the packed package in an empty folder,
-// without the packages for development. Plain Node, independent of the other tests.
+// without the packages for development. Plain Node: only the start of that PostgreSQL is shared with other tests.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { createCluster, identity, isReady, programs, startCluster } from "../support/system-postgres.cjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const NOBODY = 65534;
 const folders = [];
 const running = new Set();
 
@@ -191,41 +182,23 @@ async function restoresElsewhere({ url }, env, key, id) {
   say("a backup of the running service works in an empty folder, and is released there");
 }
 
-/** The newest PostgreSQL that Debian has installed, if there is one. */
-function systemPrograms() {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions.map((version) => join(root, version, "bin")).find((bin) => existsSync(join(bin, "initdb")));
-}
-
-/** Starts the system's PostgreSQL, as an ordinary user where this runs as root. */
-async function systemPostgres(bin) {
+/** Starts the system's PostgreSQL, as an ordinary user if this runs as root. */
+async function systemPostgres() {
   const folder = emptyFolder();
-  const as = process.getuid() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if (as.uid) chownSync(folder, NOBODY, NOBODY);
+  const { uid, gid } = identity();
+  if (uid) chownSync(folder, uid, gid);
   const data = join(folder, "data");
-  const quiet = { ...as, cwd: "/", stdio: ["ignore", "ignore", "inherit"] };
-  execFileSync(join(bin, "initdb"), ["-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8"], quiet);
+  createCluster(data);
   const port = await freePort();
-  const settings = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
-  const postgres = spawn(join(bin, "postgres"), ["-D", data, "-p", String(port), ...settings], {
-    ...as,
-    cwd: "/",
-    stdio: "ignore",
-  });
-  const lock = join(data, "postmaster.pid");
-  await until(
-    () => existsSync(lock) && /ready/.test(readFileSync(lock, "utf8")),
-    "the system's PostgreSQL is ready",
-  );
+  const postgres = startCluster(data, port);
+  await until(() => isReady(data), "the system's PostgreSQL is ready");
   return { postgres, url: `postgres://parley@127.0.0.1:${port}/postgres` };
 }
 
 async function external() {
-  const bin = systemPrograms();
-  if (!bin)
+  if (!programs())
     return say("LEFT OUT: no PostgreSQL of the system is installed (as root on Debian, .ci/run installs it)");
-  const { postgres, url } = await systemPostgres(bin);
+  const { postgres, url } = await systemPostgres();
   try {
     const env = {
       DATABASE_URL: url,

@@ -1,40 +1,15 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import {
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { statement } from "./database";
 import { freePort } from "./free-port";
+import { createCluster, identity, isReady, programs, runProgram, startCluster } from "./system-postgres.cjs";
 import { until } from "./until";
-
-const ROOT = "/usr/lib/postgresql";
-/** PostgreSQL refuses to run as root. */
-const NOBODY = 65_534;
-const identity = () => (process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {});
-
-/** The folder with the programs of Debian's newest PostgreSQL; undefined if none is installed. */
-function programs(): string | undefined {
-  const versions = existsSync(ROOT) ? readdirSync(ROOT).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions.map((version) => join(ROOT, version, "bin")).find((bin) => existsSync(join(bin, "initdb")));
-}
 
 /** Whether the system has a PostgreSQL; the embedded one cannot copy itself. */
 export const hasSystemPostgres = (): boolean => programs() !== undefined;
-
-const run = (program: string, ...args: readonly string[]) =>
-  execFileSync(join(programs()!, program), args, {
-    ...identity(),
-    cwd: "/",
-    stdio: ["ignore", "ignore", "pipe"],
-  });
 
 /** A PostgreSQL of the system, which can have replicas. */
 export class SystemPostgres {
@@ -49,7 +24,7 @@ export class SystemPostgres {
   /** Creates and starts one with an empty cluster. */
   static async primary(settings: Readonly<Record<string, string>> = {}): Promise<SystemPostgres> {
     const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
-    run("initdb", "-D", made.data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8");
+    createCluster(made.data);
     await made.start();
     return made;
   }
@@ -67,7 +42,7 @@ export class SystemPostgres {
     ...options: readonly string[]
   ): Promise<SystemPostgres> {
     const made = new SystemPostgres(emptyFolder(), await freePort(), settings);
-    run("pg_basebackup", "-D", made.data, "-d", this.url("postgres"), "--checkpoint=fast", ...options);
+    runProgram("pg_basebackup", "-D", made.data, "-d", this.url("postgres"), "--checkpoint=fast", ...options);
     return made;
   }
 
@@ -84,30 +59,18 @@ export class SystemPostgres {
   }
 
   async start(): Promise<void> {
-    const settings = [
-      "listen_addresses=127.0.0.1",
-      "unix_socket_directories=",
-      "fsync=off",
-      "max_connections=200",
-    ];
-    const own = Object.entries(this.settings).map(([name, value]) => `${name}=${value}`);
-    const flags = [
-      "-D",
-      this.data,
-      "-p",
-      String(this.port),
-      ...[...settings, ...own].flatMap((each) => ["-c", each]),
-    ];
     rmSync(this.lockFile, { force: true }); // a crash leaves one
-    this.process = spawn(join(programs()!, "postgres"), flags, { ...identity(), cwd: "/", stdio: "ignore" });
-    await until(() =>
-      Promise.resolve(existsSync(this.lockFile) && /^ready/m.test(readFileSync(this.lockFile, "utf8"))),
-    );
+    this.process = startCluster(this.data, this.port, {
+      fsync: "off",
+      max_connections: "200",
+      ...this.settings,
+    });
+    await until(() => Promise.resolve(isReady(this.data)));
   }
 
   /** Makes a replica a primary. */
   promote(): void {
-    run("pg_ctl", "promote", "-D", this.data, "--wait");
+    runProgram("pg_ctl", "promote", "-D", this.data, "--wait");
   }
 
   /** Lets a replica stop following its primary, or go on. */
@@ -132,7 +95,6 @@ export class SystemPostgres {
     return join(this.folder, "data");
   }
 
-  /** Its last line says whether the server accepts connections. */
   private get lockFile(): string {
     return join(this.data, "postmaster.pid");
   }
