@@ -4,7 +4,7 @@ import { seedTemplates } from "../assistants/configurations/seed";
 import type { Config } from "../platform/settings/config";
 import { Database } from "../platform/database/database";
 import { refuseUnfinished } from "../platform/database/holds";
-import { keepDistributed } from "../platform/database/distributed/distribute";
+import { keepDistributed, withoutWorkers } from "../platform/database/distributed/distribute";
 import { keepRights } from "../platform/database/roles";
 import { newId } from "../platform/database/ids";
 import { migrate } from "../platform/database/migrate";
@@ -35,13 +35,15 @@ export async function prepare(
     if (!restoring) await refuseUnfinished(knex);
     await installJobs(url);
     await prepareVectors(knex);
-    await keepDistributed(url);
-    await keepRights(knex, config);
-    await checkFitness();
     const database = new Database(knex, offlinePorts(config));
-    await seedTemplates(database.scope(""));
+    await withoutWorkers(url, logger, async () => {
+      await keepDistributed(url);
+      await keepRights(knex, config);
+      await seedTemplates(database.scope(""));
+    });
+    await checkFitness();
     const known = await database.defaultOrganizationId();
-    if (known !== undefined) return database.scope(known).of(Keys).check();
+    if (known !== undefined) return withoutWorkers(url, logger, () => database.scope(known).of(Keys).check());
     created = await createOrganization(database.scope(newId()), {
       name: "Default organization",
       isDefault: true,

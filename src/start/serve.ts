@@ -16,6 +16,7 @@ import { AnalyticsTokens } from "../account/organization/analytics-tokens";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";
 import { openLogger } from "../platform/logger";
+import { isUnreachable } from "../platform/errors";
 import type { Database } from "../platform/database/database";
 import { refuseUnfitPooler } from "../platform/database/pooler";
 import { prepare } from "./prepare";
@@ -94,7 +95,11 @@ async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: Open
 
 /** Who writes the answers of the default organization. */
 async function answers(database: Database): Promise<string> {
-  return answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""), "operator");
+  const scope = database.scope((await database.defaultOrganizationId()) ?? "");
+  return answeredBy(scope, "operator").catch((error: unknown) => {
+    if (!isUnreachable(error)) throw error;
+    return "not known, because its worker of Citus is down";
+  });
 }
 
 /** The message printed after startup. */

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import type { Answer } from "../support/api";
+import { Api, type Answer } from "../support/api";
 import { hasCitus } from "../support/citus";
 import { newAssistant, newChat, said, say } from "../support/factories";
-import { SERVER_TIMEOUT_MS } from "../support/server";
+import { emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { createWorld, type Organization, type World } from "./world";
 
@@ -70,6 +70,32 @@ function expectUnavailable({ status, headers, text }: Answer): void {
     const { api } = living;
     await converse(living, chats.living);
     await converse(living, await newChat(api, await newAssistant(api)));
+  });
+
+  test("jobs that look at all organizations do the work of the others", async () => {
+    const { database } = world;
+    const sweeps = await database.query<{ call: string }>(`
+      select format('%I(%s)', p.proname, (
+        select string_agg(case type when 'timestamptz'::regtype then 'now()' else quote_literal('0') end, ', ')
+        from unnest(p.proargtypes) type)) as call
+      from pg_proc p where 'citus.node_connection_timeout=1000' = any(p.proconfig)`);
+    expect(sweeps.rows.length).toBeGreaterThan(10);
+    const others = ["readings()", "keep_facts(10)", "recount_facts(10)", "repair_queues('', '', '', '', 10)"];
+    for (const call of [...sweeps.rows.map(({ call }) => call), ...others.map((call) => `parley_${call}`)])
+      await database.query(`select * from ${call}`);
+    const { rows } = await database.query<{ organization_id: string }>("select * from parley_unmeasured(0)");
+    expect(rows.map(({ organization_id: id }) => id)).not.toContain(away.id);
+    // Its sizes may have been measured before.
+    await database.query("update stored_sizes set measured_at = null where organization_id = $1", [
+      living.id,
+    ]);
+    const again = await database.query<{ organization_id: string }>("select * from parley_unmeasured(0)");
+    expect(again.rows.map(({ organization_id: id }) => id)).toContain(living.id);
+  });
+
+  test("a server starts and serves the others", async () => {
+    const server = await startServer({ ...world.env, DATA_DIR: emptyFolder() });
+    await converse({ ...living, api: new Api(server.url, living.api.headers) }, chats.living);
   });
 
   test("its organizations continue after its restart", async () => {

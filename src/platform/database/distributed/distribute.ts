@@ -1,8 +1,9 @@
 import type pg from "pg";
+import type { Logger } from "pino";
 import { openClient } from "../open-client";
 import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
-import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
+import { HAS_CITUS, isTrue } from "./is-distributed";
 
 /**
  * Tables with a copy on every node. Statements about rows of organizations read them, so a worker must have them.
@@ -64,10 +65,34 @@ export async function distribute(url: string): Promise<string[]> {
 
 /** Distributes tables and replaces functions of later migrations, if the database is distributed. */
 export async function keepDistributed(url: string): Promise<void> {
+  const tables = await tenantTables(url);
+  if (tables.some(({ done }) => done)) await distribute(url);
+}
+
+/** Runs upkeep. While a worker is down it is left to a later start, unless a later migration has added tables. */
+export async function withoutWorkers(
+  url: string,
+  logger: Pick<Logger, "warn"> | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (err) {
+    const isConnection = /^08/.test(String((err as { code?: unknown }).code));
+    const tables = isConnection ? await tenantTables(url) : [];
+    if (tables.length === 0 || tables.some(({ done }) => !done)) throw err;
+    logger?.warn({ err }, "a worker of Citus is down");
+  }
+}
+
+/** The tables of organizations, and whether they are distributed; empty without Citus. */
+async function tenantTables(url: string): Promise<Table[]> {
   const client = await openClient(url, "parley distribute");
-  const isDistributed = async () =>
-    (await isTrue(client, HAS_CITUS)) && (await isTrue(client, IS_DISTRIBUTED));
-  if (await isDistributed().finally(() => client.end())) await distribute(url);
+  try {
+    return (await isTrue(client, HAS_CITUS)) ? await tablesOf(client, TENANT_TABLES) : [];
+  } finally {
+    await client.end();
+  }
 }
 
 async function distributeTables(client: pg.Client): Promise<string[]> {

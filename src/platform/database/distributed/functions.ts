@@ -1,78 +1,11 @@
-const HEAD = `security definer set search_path = pg_catalog, public as $$
-    #variable_conflict use_column`;
-
-/** A function that returns rows. Citus plans statements with parameters only in PL/pgSQL. */
-const rows = (signature: string, columns: string, query: string): string => `
-  create or replace function ${signature} returns table (${columns}) language plpgsql ${HEAD}
-    begin
-      return query ${query};
-    end $$`;
+import { HEAD, SWEEP_FUNCTIONS } from "./sweeps";
 
 /**
  * Functions that differ if the rows of organizations are distributed. Citus refuses recursion over organizations,
  * locked rows of several organizations, and subqueries that a shared table correlates.
  */
 export const FUNCTIONS: readonly string[] = [
-  rows(
-    "parley_due_queues()",
-    "organization_id text, destination_id text",
-    `select d.organization_id, d.id from public.webhook_destinations d where exists (
-      select 1 from public.delivery_queues q where q.organization_id = d.organization_id
-        and q.destination_id = d.id and q.due_at <= now())`,
-  ),
-  rows(
-    "parley_expired_texts(before timestamptz)",
-    "organization_id text",
-    `select r.organization_id from public.sms_received r where r.created_at < before
-     union select s.organization_id from public.sms_sent s where s.created_at < before`,
-  ),
-  rows(
-    "parley_idle_chats(idle_since timestamptz)",
-    "organization_id text, chat_id text",
-    `select c.organization_id, c.id from public.chats c
-     where c.status = 'in-progress' and c.last_message_at < idle_since and not exists (
-       select 1 from public.calls k
-       where k.organization_id = c.organization_id and k.chat_id = c.id and k.engine <> 'page') limit 500`,
-  ),
-  rows(
-    "parley_uncounted_organizations()",
-    "organization_id text",
-    `select c.organization_id from public.log_changes c
-     union select b.organization_id from public.log_blocks b where b.logs is null or b.logs > 4000`,
-  ),
-  rows(
-    "parley_unfinished_erasures(silence interval)",
-    "organization_id text, erasure_id text",
-    `select e.organization_id, e.id from public.erasures e
-     where e.status <> 'DONE' and e.worked_at < now() - silence`,
-  ),
-  rows(
-    "parley_unmeasured(large bigint)",
-    "organization_id text",
-    `with known as materialized (select s.* from public.stored_sizes s)
-     select o.id from public.organizations o left join known s on s.organization_id = o.id
-     where s.measured_at is null or s.walk is not null
-       or s.measured_at < now() - case when s.bytes >= large then interval '4 minutes' else interval '55 minutes' end
-     order by s.measured_at nulls first`,
-  ),
-  rows(
-    "parley_unplaced_events()",
-    "organization_id text",
-    `select distinct a.organization_id from public.assistants a where exists (
-      select 1 from public.events e where e.organization_id = a.organization_id and e.transaction is null)`,
-  ),
-  rows(
-    "parley_unsummed_organizations()",
-    "organization_id text",
-    `select distinct k.organization_id from public.conversation_facts_kept k
-     join public.organizations o on o.id = k.organization_id where o.recount_facts_after is null`,
-  ),
-  rows(
-    "parley_busiest_organizations(most integer)",
-    "organization_id text, per_second double precision",
-    `select e.organization_id, count(*) / 3600::float8 from public.events e
-     where e.created_at > now() - interval '1 hour' group by 1 order by 2 desc, 1 limit most`,
-  ),
+  ...SWEEP_FUNCTIONS,
   `create or replace function parley_readings() returns table (name text, label text, value double precision)
     language plpgsql stable ${HEAD}
     begin
@@ -86,26 +19,23 @@ export const FUNCTIONS: readonly string[] = [
       return query select reading.name, null::text, reading.value from (
         select count(*)::float8 as destinations, coalesce(sum(due.queues), 0)::float8 as queues,
           coalesce(extract(epoch from now() - min(due.oldest)), 0)::float8 as age
-        from (
-          select q.organization_id, q.destination_id, count(*) as queues, min(q.due_at) as oldest
-          from public.delivery_queues q where q.due_at <= now() group by 1, 2
-        ) due
+        from parley_due_destinations_read() due
       ) one, lateral (values ('delivery_destinations_due', one.destinations), ('delivery_queues_due', one.queues),
         ('delivery_oldest_due_seconds', one.age)) reading (name, value);
       return query select reading.name, null::text, reading.value from (
-        select count(*)::float8 as events, coalesce(extract(epoch from now() - min(e.created_at)), 0)::float8 as age
-        from public.events e where e.transaction is null and e.created_at > now() - interval '1 day'
+        select sum(e.events)::float8 as events, coalesce(extract(epoch from now() - min(e.oldest)), 0)::float8 as age
+        from parley_unsequenced_read() e
       ) one, lateral (values ('events_unsequenced', one.events), ('events_oldest_unsequenced_seconds', one.age))
         reading (name, value);
-      return query select 'live_conversations', c.channel, count(*)::float8 from public.chats c
-        where c.status <> 'ended' group by 2;
+      return query select 'live_conversations', c.channel, sum(c.chats)::float8
+        from parley_live_conversations_read() c group by 2;
     end $$`,
   // One organization after another.
   `create or replace function parley_keep_facts(most integer) returns integer language plpgsql ${HEAD}
     declare owner text; ids text[]; kept integer := 0;
     begin
       perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-      for owner in select distinct c.organization_id from public.chats c where not c.counted and c.status = 'ended' loop
+      for owner in select * from parley_unkept_organizations() loop
         select array_agg(ended.id) into ids from (
           select c.id from public.chats c where c.organization_id = owner and not c.counted and c.status = 'ended'
           limit most - kept for update skip locked
@@ -127,6 +57,8 @@ export const FUNCTIONS: readonly string[] = [
     declare owner text; place text; last text; ids text[];
     begin
       perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
+      -- Locking one needs all workers.
+      if not exists (select 1 from public.organizations o where o.recount_facts_after is not null) then return 0; end if;
       select o.id, o.recount_facts_after into owner, place from public.organizations o
         where o.recount_facts_after is not null limit 1 for update;
       if owner is null then return 0; end if;
@@ -149,7 +81,7 @@ export const FUNCTIONS: readonly string[] = [
     language plpgsql ${HEAD}
     declare owner text; wanted record; last record; added integer := 0;
     begin
-      for owner in select o.id from public.organizations o where o.id >= after_organization order by o.id loop
+      for owner in select * from parley_pending_organizations(after_organization) loop
         for wanted in select s.destination_id, s.chat_id, s.delivery_id, min(s.next_attempt_at) as due_at from (
           select d.destination_id, d.next_attempt_at,
             case when d.attempts = '[]' then coalesce(d.chat_id, '') else '' end as chat_id,
