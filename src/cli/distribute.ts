@@ -1,5 +1,5 @@
 import { distribute } from "../platform/database/distributed/distribute";
-import { refuseUnfit } from "../platform/database/distributed/refuse-unfit";
+import { refuseSettings, refuseUnfit } from "../platform/database/distributed/refuse-unfit";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
@@ -11,9 +11,10 @@ const { usage: USAGE } = COMMANDS["cli/distribute"];
 /** Distributes the rows of organizations over the workers of a Citus cluster. */
 operator(async (settings) => {
   parseArguments(USAGE, { options: {} });
+  refuseSettings(settings);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
-    await refuseUnfit(settings, url);
+    await refuseUnfit(url);
     await prepare(await withEncryptionKeys(settings, url), url);
     const tables = await distribute(url);
     console.log(

@@ -8,6 +8,7 @@ import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Api } from "../support/api";
+import { earlier } from "../support/earlier";
 import { useApp } from "../support/app";
 import { auditRows, recording, type AuditRow } from "../support/audit";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
@@ -27,7 +28,7 @@ beforeEach(async () => {
 const scope = () => running.app.database.scope(organizationId);
 const age = (table: string, column: string, days: number) =>
   running.database.query(
-    `update ${table} set ${column} = ${column} - $2 * interval '1 day' where organization_id = $1`,
+    `update ${table} set ${column} = ${earlier(column, "$2 * interval '1 day'")} where organization_id = $1`,
     [organizationId, days],
   );
 

@@ -5,6 +5,7 @@ import { Deadline, RequestNotSent } from "../../src/platform/outbound/deadline";
 import { OutgoingTexts } from "../../src/channels/sms/outgoing-texts";
 import { Threads } from "../../src/channels/sms/threads";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { quietAssistant } from "../support/factories";
 import { connect, newPerson } from "../support/sms";
 
@@ -36,7 +37,9 @@ test("a text is sent by the server that claimed it last, while the claim is vali
   expect(await sent.claim(second)).toBe(true);
   await expect(sent.checkClaim(first, TIMEOUT)).rejects.toThrow(RequestNotSent);
   await sent.checkClaim(second, TIMEOUT);
-  await running.database.query("update sms_sent set asked_at = asked_at - interval '11 seconds'");
+  await running.database.query(
+    `update sms_sent set asked_at = ${earlier("asked_at", "interval '11 seconds'")}`,
+  );
   await expect(sent.checkClaim(second, TIMEOUT)).rejects.toThrow(RequestNotSent);
 });
 

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { queueAll } from "../support/database";
 import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
@@ -176,7 +177,7 @@ describe("a destination that only fails", () => {
     await tried();
     receiver.answer((res) => void res.writeHead(500).end());
     await running.database.query(
-      "update webhook_destinations set failing_since = failing_since - interval '1 day'",
+      `update webhook_destinations set failing_since = ${earlier("failing_since", "interval '1 day'")}`,
     );
     await trial();
     await receiver.until(2);
@@ -199,7 +200,7 @@ test("a new secret signs x-signature at once; webhook-signature also has the for
   };
   expect(await signedBy(1)).toEqual(["second", "first"]);
   await running.database.query(
-    "update webhook_destinations set former_secret_until = former_secret_until - interval '1 day'",
+    `update webhook_destinations set former_secret_until = ${earlier("former_secret_until", "interval '1 day'")}`,
   );
   expect(await signedBy(2)).toEqual(["second"]);
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/until";
 import { connect } from "../support/sms";
@@ -32,13 +33,13 @@ async function log(daysAgo: number): Promise<string> {
 }
 async function age(id: string, days: number): Promise<void> {
   const { database } = running;
-  const text = `update chats set started_at = started_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day' where id = $1`;
+  const text = `update chats set started_at = ${earlier("started_at", "$2 * interval '1 day'")}, ended_at = ${earlier("ended_at", "$2 * interval '1 day'")} where id = $1`;
   await database.query(text, [id, days]);
 }
 /** Pretends that this many days have passed since the announcement. */
 const noticePasses = (days: number) =>
   running.database.query(
-    "update retentions set told_at = told_at - $2 * interval '1 day' where organization_id = $1",
+    `update retentions set told_at = ${earlier("told_at", "$2 * interval '1 day'")} where organization_id = $1`,
     [organizationId, days],
   );
 /** Runs the periodic job. */
@@ -82,7 +83,7 @@ describe("retention", () => {
 
   test("of logs counts from the end of a conversation, however long ago it began", async () => {
     const id = await log(20);
-    const began = "update chats set started_at = started_at - interval '30 days' where id = $1";
+    const began = `update chats set started_at = ${earlier("started_at", "interval '30 days'")} where id = $1`;
     await running.database.query(began, [id]);
     const old = await log(40);
     await update(api, { logsDays: 30 });
@@ -118,7 +119,7 @@ describe("retention", () => {
   test("skips live conversations and those of other organizations", async () => {
     const live = await newChat(api, assistantId);
     await running.database.query(
-      "update chats set started_at = started_at - interval '90 days' where id = $1",
+      `update chats set started_at = ${earlier("started_at", "interval '90 days'")} where id = $1`,
       [live],
     );
     const theirs = await log(40);

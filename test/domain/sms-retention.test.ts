@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { quietAssistant } from "../support/factories";
 import { until } from "../support/until";
 import { bring, chatsWith, connect, newPerson, text, textsIn, type ConnectedNumber } from "../support/sms";
@@ -25,9 +26,10 @@ const noted = async () => {
 /** Pretends that this many days have passed since the present records. */
 async function daysPass(days: number): Promise<void> {
   for (const table of ["sms_received", "sms_sent"])
-    await running.database.query(`update ${table} set created_at = created_at - $1 * interval '1 day'`, [
-      days,
-    ]);
+    await running.database.query(
+      `update ${table} set created_at = ${earlier("created_at", "$1 * interval '1 day'")}`,
+      [days],
+    );
 }
 /** Runs the hourly job. */
 async function sweep(): Promise<void> {

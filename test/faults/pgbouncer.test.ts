@@ -178,6 +178,17 @@ else
       },
     );
 
+    test.each(["statement", "transaction"])(
+      "the rows of organizations are not distributed through it in %s mode",
+      async (mode) => {
+        const ignored = { pool_mode: mode, ignore_startup_parameters: "options" };
+        const { DATABASE_DIRECT_URL: direct, DATABASE_OWNER_URL: _, ...rest } = env;
+        const through = (await newPooler(ignored)).through(direct!);
+        const { code, stderr } = await runToEnd("cli/distribute", { ...rest, DATABASE_URL: through });
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/pooler.*the coordinator itself/)]);
+      },
+    );
+
     test("the command that prints roles prints their settings, and their URLs through and past it", async () => {
       const { stdout } = await runToEnd("cli/database-roles", {
         ...env,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { digestsIn, eraseAgain, type BackedUpErasure } from "../../src/privacy/erasure/erase-again";
 import { settle } from "../../src/privacy/erasure/settle";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { place, NUMBER, FAST, ended } from "../support/calls";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
@@ -201,9 +202,10 @@ describe("after a restore", () => {
       await newChat(api, assistantId, { userId }),
       await newChat(api, assistantId, { uniqueId: stays }),
     ];
-    await database.query("update chats set started_at = started_at - interval '1 day' where id = any($1)", [
-      restored,
-    ]);
+    await database.query(
+      `update chats set started_at = ${earlier("started_at", "interval '1 day'")} where id = any($1)`,
+      [restored],
+    );
     const later = await newChat(api, assistantId, { uniqueId });
     const theirs = await newChat(other.api, await newAssistant(other.api), { uniqueId });
     const { id: organizationId } = await api.get("/rest/v1/organization", 200);

@@ -220,10 +220,10 @@ describe("exports and erasures", () => {
     await database.query(begun, [id]);
     await forget(running, { uniqueId });
     expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await database.query(
-      `select graphile_worker.add_job('export.run', json_build_object('organizationId', organization_id, 'exportId', id))
-       from end_user_exports where id = $1`,
-      [id],
+      "select graphile_worker.add_job('export.run', json_build_object('organizationId', $1::text, 'exportId', $2::text))",
+      [organizationId, id],
     );
     const waiting = "select from graphile_worker.jobs where task_identifier = 'export.run'";
     await until(async () => (await database.query(waiting)).length === 0);

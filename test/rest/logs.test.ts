@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { earlier } from "../support/earlier";
 import { endChat, quietAssistant, newChat, said, say, UNKNOWN_ID } from "../support/factories";
 
 const running = useApp();
@@ -222,7 +223,7 @@ describe("a log", () => {
     const chat = await newChat(api, assistant);
     await endChat(api, chat, "solved");
     await running.database.query(
-      "update chats set started_at = ended_at - interval '90 seconds' where id = $1",
+      `update chats set started_at = ${earlier("ended_at", "interval '90 seconds'")} where id = $1`,
       [chat],
     );
     const { metadata, createdAt } = await log(assistant, chat);
@@ -261,7 +262,7 @@ describe("a search that no index can answer in time", () => {
     assistantId = await quietAssistant(running.api);
     await running.database.query(
       `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, metadata, started_at)
-       select organization_id, $1 || '-' || n, id, 'TEXT', 'ended', 'none', case n when 7 then 'qz' else 'Caller' end,
+       select organization_id, $1 || '-' || n, id, 'TEXT', 'ended', 'none', case when n = 7 then 'qz' else 'Caller' end,
          jsonb_build_object('text', repeat('x y ', 5000)), now() - n * interval '1 minute'
        from assistants, generate_series(1, $2) n where id = $1`,
       [assistantId, CHATS],

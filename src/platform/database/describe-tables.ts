@@ -22,6 +22,7 @@ const COLUMNS = `
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
     and c.relname <> all('{${EXCLUDED_TABLES.join(",")}}')
+    and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') -- of an extension
   order by c.relname collate "C", a.attnum`;
 
 /** JavaScript types of PostgreSQL's types, as pg reads them. Numbers beyond JavaScript's range are strings. */

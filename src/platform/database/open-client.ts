@@ -45,7 +45,7 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
 const NO_CONNECTION = "53300";
 
 /** A pooler refuses or ignores the settings of a connection. */
-const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
+export const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
 
 /** An error of a pool with the address and a remedy, if it could not connect; any other error unchanged. */
 export const explained = (error: unknown, url: string): unknown =>

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { databaseUrlProblem } from "../settings/database-url";
+import { refuseWorker } from "./refuse-worker";
 import { openClient } from "./open-client";
 
 /** Oldest supported major version of PostgreSQL. */
@@ -9,7 +10,8 @@ const MIN_VERSION = 15;
 const EXTENSIONS = ["pg_trgm", "btree_gin"];
 const SUITABILITY = `
   select current_setting('server_version_num')::int as version, getdatabaseencoding() as encoding,
-    to_regclass('knex_migrations') is not null as used, array_to_string(array(
+    to_regclass('knex_migrations') is not null as used,
+    exists (select from pg_extension where extname = 'citus') as "hasCitus", array_to_string(array(
     select name from unnest($1::text[]) wanted (name)
     where not exists (select from pg_extension where extname = wanted.name)
       and not exists (select from pg_available_extensions one where one.name = wanted.name)), ' and ') as missing`;
@@ -21,6 +23,7 @@ interface Facts {
   readonly encoding: string;
   /** Whether Parley has tables there: older versions accepted other encodings. */
   readonly used: boolean;
+  readonly hasCitus: boolean;
 }
 
 /**
@@ -38,12 +41,13 @@ export async function databaseProblem(url: string): Promise<string | undefined> 
   }
 }
 
-/** @throws Error if the PostgreSQL is too old or lacks an extension, or if a new database is not in UTF8 */
+/** @throws Error if the PostgreSQL is too old, lacks an extension or is a worker, or if a new database is not in UTF8 */
 export async function refuseUnsuitable(client: pg.Client): Promise<void> {
   const { rows } = await client.query<Facts>(SUITABILITY, [EXTENSIONS]);
-  const { version, missing, encoding, used } = rows[0]!;
+  const { version, missing, encoding, used, hasCitus } = rows[0]!;
   const problem = tooOld(version) ?? lacksExtensions(missing) ?? (used ? undefined : notUtf8(encoding));
   if (problem !== undefined) throw new Error(problem);
+  if (hasCitus) await refuseWorker(client);
 }
 
 /** Why searches miss letters such as "Ü" in a database that can otherwise be used; undefined if they do not. */

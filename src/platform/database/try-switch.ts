@@ -4,13 +4,15 @@ import { servesWithout } from "./server-marks";
 
 /** The cursor is the time since which no server of an older version has been seen. */
 const SWITCH = `
-  with seen as (
-    select case when not ? then coalesce((cursor #>> '{}')::timestamptz, now()) end as since
-    from online_steps where name = ?
-  ), told as (select since, to_jsonb(since) as cursor from seen)
-  update online_steps set cursor = told.cursor,
-    done_at = coalesce(done_at, case when told.since <= now() - ? * interval '1 millisecond' then now() end)
-  from told where name = ? returning done_at is not null as done`;
+  with told as materialized ( -- a Citus cluster accepts only immutable functions in the update
+    select to_jsonb(since) as cursor, case when since <= now() - ? * interval '1 millisecond' then now() end as done_at
+    from (
+      select case when not ? then coalesce((cursor #>> '{}')::timestamptz, now()) end as since
+      from online_steps where name = ?
+    ) seen
+  )
+  update online_steps set cursor = told.cursor, done_at = coalesce(online_steps.done_at, told.done_at)
+  from told where name = ? returning online_steps.done_at is not null as done`;
 
 /**
  * Makes the switch if no server of an older version has been seen for `quietMs`: the connection of one may be broken
@@ -20,9 +22,9 @@ const SWITCH = `
 export async function trySwitch(db: Knex, { name, mark }: SwitchStep, quietMs: number): Promise<boolean> {
   await db.raw("insert into online_steps (name) values (?) on conflict (name) do nothing", [name]);
   const { rows } = await db.raw<{ rows: { done: boolean }[] }>(SWITCH, [
+    quietMs,
     await servesWithout(db, mark),
     name,
-    quietMs,
     name,
   ]);
   return rows[0]!.done;

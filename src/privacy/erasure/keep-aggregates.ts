@@ -77,16 +77,19 @@ const KEEP_FUNCTIONS = statement(({ db }) =>
   on conflict do nothing`),
 );
 
+/** Unlike `date_trunc` with a time zone, immutable: a Citus cluster needs that in changes. */
+const HOUR = "date_trunc('hour', f.started_at at time zone 'UTC') at time zone 'UTC'";
+
 const DETACH_FUNCTIONS = statement(({ db }) =>
   db.raw(`
-  update function_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC')
+  update function_facts_kept f set chat_id = fresh.id, started_at = ${HOUR}
   from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
   where f.organization_id = $1 and f.chat_id = fresh.chat_id`),
 );
 
 const DETACH_CONVERSATIONS = statement(({ db }) =>
   db.raw(`
-  update conversation_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC'),
+  update conversation_facts_kept f set chat_id = fresh.id, started_at = ${HOUR},
     ended_reason = case when f.ended_reason = any($4::text[]) then f.ended_reason when f.ended_reason is not null then 'other' end
   from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
   where f.organization_id = $1 and f.chat_id = fresh.chat_id`),

@@ -166,9 +166,10 @@ const ROWS = statement<Row>(({ db, all }) =>
 
 const CHANGE = statement(({ db }) =>
   db.raw(`
+  with told as materialized (select case when $5 then now() end as since)
   update retentions set held_days = $3, told_days = $4,
-    told_at = case when $5 then now() when $4::integer is not null then told_at end
-  where retentions.organization_id = $1 and kind = $2`),
+    told_at = coalesce(told.since, case when $4::integer is not null then told_at end)
+  from told where retentions.organization_id = $1 and kind = $2`),
 );
 
 const isShorter = (one: Days, other: Days): boolean => one !== null && (other === null || one < other);

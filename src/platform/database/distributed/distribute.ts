@@ -4,6 +4,7 @@ import { openClient } from "../open-client";
 import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
 import { HAS_CITUS, isTrue } from "./is-distributed";
+import { fitPolicies } from "./policies";
 
 /**
  * Tables with a copy on every node. Statements about rows of organizations read them, so a worker must have them.
@@ -13,7 +14,7 @@ import { HAS_CITUS, isTrue } from "./is-distributed";
 const REFERENCE_TABLES = ["organizations", "templates", "online_steps"];
 
 /** The empty table of `COMMIT_IN_TWO_PHASES`. */
-const TWO_PHASE_TABLE = "distributed_commits";
+export const TWO_PHASE_TABLE = "distributed_commits";
 
 /** A foreign key, as text of SQL. */
 interface ForeignKey {
@@ -109,6 +110,7 @@ async function distributeTables(client: pg.Client): Promise<string[]> {
   if (!commits!.done)
     await client.query("select citus_add_local_table_to_metadata($1::regclass)", [TWO_PHASE_TABLE]);
   await client.query(`insert into ${HOMES} select id from organizations on conflict do nothing`);
+  await fitPolicies(client);
   for (const definition of FUNCTIONS) await client.query(definition);
   return added;
 }
