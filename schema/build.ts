@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { createPubSub } from "@graphql-yoga/subscription";
-import type { GraphQLSchema } from "graphql";
+import { isAbstractType, type GraphQLSchema } from "graphql";
 import { buildSchemaSync, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/platform/catalog/load-catalog";
 import { AnalyticsResolver } from "./analytics/analytics";
@@ -10,8 +10,9 @@ import { AuditResolver } from "./audit-events/audit-events";
 import { CallResolver } from "./calls/calls";
 import { AssistantChatResolver, ChatResolver } from "./chats/chats";
 import { AllowedOriginsResolver } from "./configurations/allowed-origins";
-import { ConfigurationResolver } from "./configurations/configurations";
+import { ConfigurationResolver, RagSettingsResolver } from "./configurations/configurations";
 import { fillEnums } from "./core/enums";
+import { failAlone } from "./core/fail-alone";
 import { guard } from "./core/guard";
 import { inheritRules } from "./core/inherited-rules/inherited-rules";
 import { DateTime } from "./core/scalars";
@@ -40,6 +41,7 @@ import { WorkflowResolver } from "./workflows/workflows";
 const RESOLVERS: NonEmptyArray<new () => object> = [
   AssistantResolver,
   ConfigurationResolver,
+  RagSettingsResolver,
   AllowedOriginsResolver,
   LogResolver,
   LogLengthResolver,
@@ -91,6 +93,9 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
   });
   schema.description = DESCRIPTION;
   for (const [name, description] of Object.entries(ROOTS)) schema.getType(name)!.description = description;
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isAbstractType(type)) type.resolveType = undefined; // by `__typename`: graphql-jit cannot await type-graphql's way
+  failAlone(schema);
   inheritRules(schema);
   guard(schema);
   return schema;

@@ -11,7 +11,7 @@ import {
 } from "./inputs";
 import { CHAT, SMS, TEXT, THEME, VOICE } from "./texts";
 import type { Context } from "../core/context";
-import { Field, Mutation } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import {
   BackgroundSound,
   Channel,
@@ -29,6 +29,8 @@ import { JSONObject } from "../core/scalars";
 
 @ObjectType({ description: "Retrieval settings of an assistant on one channel.", simpleResolvers: true })
 export class RagSettings {
+  @Field(() => ID, { description: TEXT.id })
+  id!: string;
   @Field({ description: TEXT.isRagEnabled })
   isRagEnabled!: boolean;
   @Field({ description: TEXT.forceRag })
@@ -41,6 +43,8 @@ export class RagSettings {
 
 @InterfaceType({ description: "Common fields of the voice, SMS and chat configurations." })
 export abstract class ChannelConfiguration {
+  @Field(() => ID, { description: TEXT.id })
+  id!: string;
   @Field({ description: TEXT.initialMessage })
   initialMessage!: string;
   @Field({ description: TEXT.prompt })
@@ -127,6 +131,8 @@ export class ChatConfiguration extends ChannelConfiguration {
 
 @ObjectType({ description: "Look and mode of an assistant's widget.", simpleResolvers: true })
 export class ThemeConfiguration {
+  @Field(() => ID, { description: TEXT.id })
+  id!: string;
   @Field(() => JSONObject, { description: THEME.theme })
   theme!: JsonObject;
   @Field(() => ThemeMode, { description: THEME.mode })
@@ -134,6 +140,13 @@ export class ThemeConfiguration {
   @Field(() => [String], { description: THEME.allowedOrigins })
   allowedOrigins!: readonly string[];
 }
+
+/** Type of a channel's configuration, by the end of its id. */
+const TYPE_OF: Readonly<Record<string, string>> = {
+  voice: "VoiceConfiguration",
+  sms: "SmsConfiguration",
+  chat: "ChatConfiguration",
+};
 
 const ERRORS = "Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.";
 
@@ -194,5 +207,17 @@ export class ConfigurationResolver {
     @Ctx() { scope }: Context,
   ) {
     return updateConfiguration(scope, KIND_OF[channel], id, input);
+  }
+}
+
+@Resolver(() => RagSettings)
+export class RagSettingsResolver {
+  @FieldResolver(() => ChannelConfiguration, {
+    description:
+      "The configuration that these settings are a part of, so that a client's cache updates it, too.",
+  })
+  configuration(@Root() configuration: ChannelConfiguration) {
+    const { id } = configuration;
+    return { ...configuration, __typename: TYPE_OF[id.slice(id.lastIndexOf(".") + 1)] };
   }
 }

@@ -3,6 +3,7 @@ export const VARIABLES =
   "Values of variables, by name; they take precedence over the assistant's. Names consist of letters, digits, _ and ., and begin with a letter or _.";
 /** Descriptions of the configurations' fields, shared by the types and the inputs. */
 export const TEXT = {
+  id: "Id for caches: the assistant's id, a dot and the channel or `theme`, such as `<assistantId>.voice`.",
   initialMessage:
     "Greeting that opens a conversation. Write variables as {name}; names consist of letters, digits, _ and ., and begin with a letter or _.",
   prompt:

@@ -99,6 +99,7 @@ export class KeyResolver {
   }
 
   @Query(() => Key, {
+    nullable: true,
     description: "Returns the newest active PUBLIC key. Errors: KEY_NOT_FOUND if there is none.",
   })
   publicKey(@Ctx() { scope, caller }: Context) {

@@ -1,4 +1,4 @@
-import { Arg, Ctx, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { ModelCredentials } from "../../src/account/organization/model-credentials";
 import type { Context } from "../core/context";
 import { Field, Mutation, Query } from "../core/decorators";
@@ -10,6 +10,8 @@ import { Rule } from "../core/rules";
   simpleResolvers: true,
 })
 export class ModelCredential {
+  @Field(() => ID, { description: "The provider's identifier: an organization has one credential for each." })
+  id!: string;
   @Field(() => TextProvider, { description: "Provider of text models." })
   provider!: string;
   @Field(() => String, {

@@ -1,4 +1,4 @@
-import { Arg, Ctx, InputType, Int, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { ModelMappings } from "../../src/account/organization/model-mappings";
 import { TEST_MESSAGE, testModel } from "../../src/account/organization/test-model";
 import type { Context } from "../core/context";
@@ -12,6 +12,8 @@ import { Rule } from "../core/rules";
   simpleResolvers: true,
 })
 export class ModelMapping {
+  @Field(() => ID, { description: "The model's identifier: an organization has one mapping for each." })
+  id!: string;
   @Field(() => ModelIdentifier, { description: "Identifier that configurations use." })
   model!: string;
   @Field({ description: "The server's own name of the model that answers." })

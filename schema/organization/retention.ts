@@ -1,4 +1,4 @@
-import { Arg, Ctx, InputType, Int, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { holdWarnings } from "../../src/account/organization/hold-notice";
 import { ModelFailures } from "../../src/account/organization/model-failures";
 import { Quotas } from "../../src/account/organization/quotas";
@@ -31,6 +31,8 @@ export class PendingRetention {
   simpleResolvers: true,
 })
 export class Retention {
+  @Field(() => ID, { description: "Id for caches: that of the organization, which has one Retention." })
+  id!: string;
   @Field(() => Int, {
     nullable: true,
     description: "Days to keep logs, from the end of the conversation; null: unlimited.",

@@ -158,6 +158,11 @@ const overWebSocket = new GraphQLError(
   "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
 );
 
+interface SingleResult {
+  readonly data: Record<string, unknown> | null;
+  readonly errors?: readonly GraphQLFormattedError[];
+}
+
 type OperationResult = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 
 /** Timeouts and a lost database connection fail the whole operation. */
@@ -169,6 +174,12 @@ const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =
 
 /** Statuses of failed operations; the same errors before an operation have them too. Other failures have 200. */
 const STATUSES: Readonly<Record<string, number>> = { RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 };
+
+/** The status of an answer. With the data of any field it is 200: a client would repeat the whole operation after 429. */
+function statusOf({ data, errors = [] }: SingleResult): number | undefined {
+  if (Object.values(data ?? {}).some((value) => value !== null)) return undefined;
+  return errors.map(({ extensions }) => STATUSES[String(extensions?.code)]).find(Boolean);
+}
 
 function answered<Context extends BaseContext>(
   { format, warnings }: GraphQLOptions<Context>,
@@ -182,9 +193,10 @@ function answered<Context extends BaseContext>(
     data: data as Record<string, unknown> | null,
     extensions: { ...extensions, ...(messages.length > 0 && { warnings: messages }) },
   };
-  const codes = singleResult.errors?.map(({ extensions }) => String(extensions?.code)) ?? [];
-  const http = { status: codes.map((code) => STATUSES[code]).find(Boolean), headers: new HeaderMap() };
-  return { http, body: { kind: "single", singleResult } };
+  return {
+    http: { status: statusOf(singleResult), headers: new HeaderMap() },
+    body: { kind: "single", singleResult },
+  };
 }
 
 /** Response to an operation that is refused before it runs. The handler adds the request id. */

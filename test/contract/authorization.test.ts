@@ -215,7 +215,7 @@ test("GraphQL never accepts the anonymous caller of the settings paths", async (
   expect(await anonymous.get("/rest/v1/settings", 201)).not.toEqual([]);
   for (const query of ["{ webhookDestinations { id } }", "mutation { generateWebhookSecret }"]) {
     const { body } = await anonymous.graphql(query);
-    expect(body.data).toBeNull();
+    expect(Object.values(body.data ?? {})).not.toContainEqual(expect.anything());
     expect(body.errors[0].extensions.code).toBe("UNAUTHENTICATED");
   }
   const { body } = await anonymous.request("GET", "/graphql?query={webhookDestinations{secret}}", undefined, {

@@ -230,8 +230,15 @@ describe("limits per minute", () => {
     expect(refused.headers["ratelimit-policy"]).toMatch(/^"visitor";q=6;w=60, /);
     expect(JSON.parse(refused.text)).toMatchObject({
       errors: [{ message: expect.stringContaining("Try again"), extensions: { code: "RATE_LIMITED" } }],
-      data: null,
+      data: { postWidgetMessage: null },
     });
+    const other = `updateWidgetChat(input: { chatId: "${chatId}", metadata: {} }) { id }`;
+    const both = POST.replace(/\}$/, `${other} }`);
+    const partly = await sent(newAddress(), headers, both, message(chatId));
+    expect([partly.status, JSON.parse(partly.text).data]).toEqual([
+      200,
+      { postWidgetMessage: null, updateWidgetChat: { id: chatId } },
+    ]);
     expect((await sent(newAddress(), headers, "{ widgetChats { id } }", {})).status).toBe(200);
     const another = await visiting();
     expect((await sent(newAddress(), another.headers, POST, message(another.chatId))).status).toBe(200);

@@ -7,13 +7,15 @@ import type { ModelEntry } from "../../platform/catalog/load-catalog";
 import type { ModelCredential } from "../../platform/ports/text-model";
 
 export interface StoredCredential {
+  /** The provider: an organization has one credential for each. */
+  readonly id: string;
   readonly provider: string;
   readonly keyHint: string | null;
   readonly baseUrl: string | null;
   readonly updatedAt: Date;
 }
 
-interface CredentialRow extends Omit<StoredCredential, "keyHint"> {
+interface CredentialRow extends Omit<StoredCredential, "id" | "keyHint"> {
   readonly sealedKey: string | null;
 }
 
@@ -51,7 +53,8 @@ export class ModelCredentials {
     return this.scope.transaction(async (scope) => {
       await scope.table("model_credentials").where({ provider }).delete();
       const updatedAt = currentDate();
-      if (apiKey === null && baseUrl === null) return { provider, keyHint: null, baseUrl, updatedAt };
+      if (apiKey === null && baseUrl === null)
+        return { id: provider, provider, keyHint: null, baseUrl, updatedAt };
       const sealedKey = apiKey === null ? null : crypto.seal(apiKey, this.context(provider));
       const [row] = await scope.insert("model_credentials", {
         id: newId(),
@@ -83,7 +86,7 @@ export class ModelCredentials {
 
   private toStoredCredential({ provider, sealedKey, baseUrl, updatedAt }: CredentialRow): StoredCredential {
     const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(provider));
-    return { provider, baseUrl, updatedAt, keyHint: hintOf(key) };
+    return { id: provider, provider, baseUrl, updatedAt, keyHint: hintOf(key) };
   }
 
   private context(provider: string): string {

@@ -10,6 +10,8 @@ import { ModelFailures } from "./model-failures";
 
 /** An organization's own server, model and key for an identifier of the catalog. */
 export interface StoredMapping {
+  /** The identifier: an organization has one mapping for each. */
+  readonly id: string;
   readonly model: string;
   readonly name: string;
   readonly provider: string | null;
@@ -28,7 +30,7 @@ export interface MappingInput {
   readonly apiKey?: string | null | undefined;
 }
 
-interface MappingRow extends Omit<StoredMapping, "keyHint"> {
+interface MappingRow extends Omit<StoredMapping, "id" | "keyHint"> {
   readonly sealedKey: string | null;
 }
 
@@ -148,7 +150,7 @@ export class ModelMappings {
     updatedAt,
   }: MappingRow): StoredMapping {
     const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(model));
-    return { model, name, provider, baseUrl, updatedAt, keyHint: hintOf(key) };
+    return { id: model, model, name, provider, baseUrl, updatedAt, keyHint: hintOf(key) };
   }
 
   private context(model: string): string {

@@ -4,6 +4,7 @@ import {
   type ChannelConfiguration,
   type ConfigurationKind,
   Configurations,
+  type Identified,
   type Kinds,
   type VoiceConfiguration,
 } from "../configurations/configurations";
@@ -46,7 +47,7 @@ export async function updateConfiguration<K extends ConfigurationKind>(
   kind: K,
   assistantId: string,
   input: Partial<Kinds[K]>,
-): Promise<Kinds[K]> {
+): Promise<Identified<K>> {
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) =>
     void warnings.push({ channel: CHANNELS[kind], path, code, message });

@@ -37,6 +37,8 @@ export type RagSettings = Pick<
   ChannelConfiguration,
   "isRagEnabled" | "forceRag" | "ragTriggerTopics" | "preserveRagResult"
 >;
+/** A configuration with an id of its own, such as `<assistantId>.voice`. */
+export type Identified<K extends ConfigurationKind> = Kinds[K] & { readonly id: string };
 interface Owner {
   readonly id: string;
   readonly template: boolean;
@@ -70,9 +72,17 @@ export class Configurations {
    * A configuration of an assistant or template. Calls in the same tick share one statement.
    * @param fields the fields to read, all by default: lists avoid reading long prompts
    */
-  of<K extends ConfigurationKind>(kind: K, assistant: Owner, fields?: readonly string[]): Promise<Kinds[K]> {
-    const { catalog } = this.scope.ports;
-    return this.stored(kind, assistant, fields).then((stored) => withKnownIdentifiers(kind, stored, catalog));
+  of<K extends ConfigurationKind>(
+    kind: K,
+    assistant: Owner,
+    fields?: readonly string[],
+  ): Promise<Identified<K>> {
+    return this.stored(kind, assistant, fields).then((stored) => this.shown(kind, assistant.id, stored));
+  }
+
+  private shown<K extends ConfigurationKind>(kind: K, assistantId: string, stored: Kinds[K]): Identified<K> {
+    const known = withKnownIdentifiers(kind, stored, this.scope.ports.catalog);
+    return { ...known, id: `${assistantId}.${kind}` };
   }
 
   /** The stored configuration, which may have identifiers that the catalog no longer has. */
@@ -97,23 +107,21 @@ export class Configurations {
     kind: K,
     assistantId: string,
     input: Partial<Kinds[K]>,
-  ): Promise<Kinds[K]> {
+  ): Promise<Identified<K>> {
     const changes = encoded({ ...input, updatedAt: currentDate() });
     const rows = await this.scope.change(UPDATES[kind].of(Object.keys(changes)), [
       assistantId,
       ...Object.values(changes),
     ]);
     const [row] = rows as Kinds[K][]; // of the table of this kind
-    return row
-      ? withKnownIdentifiers(kind, row, this.scope.ports.catalog)
-      : this.scope.of(Templates).rejectWrite(assistantId);
+    return row ? this.shown(kind, assistantId, row) : this.scope.of(Templates).rejectWrite(assistantId);
   }
 
   /**
    * Sets the origins of web pages that can show an assistant's widget.
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT
    */
-  allowOrigins(assistantId: string, origins: readonly string[]): Promise<ThemeConfiguration> {
+  allowOrigins(assistantId: string, origins: readonly string[]): Promise<Identified<"theme">> {
     return this.update("theme", assistantId, { allowedOrigins: originsOf(origins) });
   }
 

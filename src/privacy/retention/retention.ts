@@ -10,6 +10,8 @@ type Days = number | null;
 
 /** Retention of an organization's data. */
 export interface RetentionState {
+  /** Id of the organization. */
+  readonly id: string;
   readonly logsDays: Days;
   readonly recordingsDays: Days;
   readonly eventsDays: Days;
@@ -66,6 +68,7 @@ export class Retention {
     const rows = await this.rows();
     const wanted = (kind: RetentionKind) => this.wanted(rows.find((row) => row.kind === kind)!);
     return {
+      id: this.scope.organizationId,
       logsDays: wanted("LOGS"),
       recordingsDays: wanted("RECORDINGS"),
       eventsDays: wanted("EVENTS"),

@@ -40,7 +40,7 @@ export interface LogMessage {
   readonly createdAt: string;
 }
 /** A log, with types for the fields that are untyped objects in the schema. */
-export type Log = Omit<ReadLog["log"], "messages" | "metadata"> & {
+export type Log = Omit<NonNullable<ReadLog["log"]>, "messages" | "metadata"> & {
   readonly messages: { readonly items: readonly LogMessage[] };
   readonly metadata: {
     readonly status: string;

@@ -204,7 +204,7 @@ export type ReadLog = {
     readonly metadata: Readonly<Record<string, unknown>>;
     readonly lengthSeconds: number | null;
     readonly createdAt: string;
-  };
+  } | null;
 };
 
 export type AnalyticsToken = {
@@ -216,7 +216,7 @@ export type AnalyticsToken = {
 
 export type IssueAnalyticsTokenVariables = Exact<{ [key: string]: never }>;
 
-export type IssueAnalyticsToken = { readonly issueAnalyticsToken: AnalyticsToken };
+export type IssueAnalyticsToken = { readonly issueAnalyticsToken: AnalyticsToken | null };
 
 export const READ_STATISTICS =
   "query ReadStatistics($now:AnalyticsInput!$before:AnalyticsInput!$everyone:AnalyticsInput!){now:analytics(input:$now){totals{conversations live messages averageMessages averageSeconds questions unanswered answerTimes{count p50Ms p95Ms buckets{from to count}}}functions{name calls succeeded failed}webhooks{deliveries delivered failed pending retried medianMs}days{date conversations messages answerTimes{count p50Ms p95Ms}channels{channel conversations}}assistants{assistantId name deleted conversations messages questions unanswered}endReasons{reason conversations}lengths{messages{from to count}seconds{from to count}}unansweredQuestions(first:10){messageId chatId assistantId channel question answer reason askedAt}webhooks{days{date deliveries delivered failed pending retried medianMs}}failingDestinations{id name host enabled failingSince failures}}before:analytics(input:$before){totals{conversations live messages averageMessages averageSeconds questions unanswered answerTimes{count p50Ms p95Ms buckets{from to count}}}functions{name calls succeeded failed}webhooks{deliveries delivered failed pending retried medianMs}}everyone:analytics(input:$everyone){assistants{assistantId name}}}" as TypedDocument<

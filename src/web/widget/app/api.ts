@@ -40,7 +40,7 @@ const REQUEST_TIMEOUT_MS = 20_000;
 export const ENDPOINT = new URL("../graphql", location.href);
 
 /** An operation with one field, under the alias `result`. */
-export type Operation<R, V> = TypedDocument<{ readonly result: R }, V>;
+export type Operation<R, V> = TypedDocument<{ readonly result: R | null }, V>;
 
 /** Runs an operation. @throws ApiError */
 export async function request<R, V>(

@@ -121,7 +121,7 @@ export class Conversation {
     if (chat && !over) await this.session.run(END_CHAT, { id: chat.id }).catch(() => undefined);
   }
 
-  private adopt({ messages, ...chat }: ReadChat["result"]): void {
+  private adopt({ messages, ...chat }: NonNullable<ReadChat["result"]>): void {
     this.feed?.stop();
     this.remember(chat.id);
     batch(() => {

@@ -143,7 +143,7 @@ export type StartSessionVariables = Exact<{
   input: WidgetSessionInput;
 }>;
 
-export type StartSession = { readonly result: SessionData };
+export type StartSession = { readonly result: SessionData | null };
 
 export type ReadHoldVariables = Exact<{ [key: string]: never }>;
 
@@ -159,14 +159,18 @@ export type StartChatVariables = Exact<{
   input: WidgetChatInput;
 }>;
 
-export type StartChat = { readonly result: { readonly messages: ReadonlyArray<Message> } & ChatSummary };
+export type StartChat = {
+  readonly result: ({ readonly messages: ReadonlyArray<Message> } & ChatSummary) | null;
+};
 
 export type ReadChatVariables = Exact<{
   id: string;
   after?: string | null | undefined;
 }>;
 
-export type ReadChat = { readonly result: { readonly messages: ReadonlyArray<Message> } & ChatSummary };
+export type ReadChat = {
+  readonly result: ({ readonly messages: ReadonlyArray<Message> } & ChatSummary) | null;
+};
 
 export type ReadChatsVariables = Exact<{ [key: string]: never }>;
 
@@ -176,25 +180,25 @@ export type PostMessageVariables = Exact<{
   input: WidgetMessageInput;
 }>;
 
-export type PostMessage = { readonly result: Message };
+export type PostMessage = { readonly result: Message | null };
 
 export type UpdateChatVariables = Exact<{
   input: WidgetChatUpdate;
 }>;
 
-export type UpdateChat = { readonly result: { readonly id: string } };
+export type UpdateChat = { readonly result: { readonly id: string } | null };
 
 export type EndChatVariables = Exact<{
   id: string;
 }>;
 
-export type EndChat = { readonly result: { readonly id: string } };
+export type EndChat = { readonly result: { readonly id: string } | null };
 
 export type StartCallVariables = Exact<{
   input: WidgetCallInput;
 }>;
 
-export type StartCall = { readonly result: { readonly id: string; readonly webCallUrl: string } };
+export type StartCall = { readonly result: { readonly id: string; readonly webCallUrl: string } | null };
 
 export type WatchChatVariables = Exact<{
   chatId: string;

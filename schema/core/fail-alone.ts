@@ -1,0 +1,12 @@
+import { getNullableType, type GraphQLSchema } from "graphql";
+
+/**
+ * Makes nullable the root fields that change something and those that read one record by its id: an error stands at
+ * the path of its field, and the other fields of the document keep their data.
+ */
+export function failAlone(schema: GraphQLSchema): void {
+  const changes = Object.values(schema.getMutationType()!.getFields());
+  const reads = Object.values(schema.getQueryType()!.getFields());
+  const single = reads.filter(({ args }) => args.some(({ name }) => name === "id"));
+  for (const field of [...changes, ...single]) field.type = getNullableType(field.type);
+}
