@@ -5,6 +5,7 @@ import Ajv2020 from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import { eventSections } from "../../src/cli/event-documents";
 import { EVENT_SCHEMAS } from "../../src/events/schemas/event-schemas";
+import type { Schema } from "../../src/events/schemas/schema-type";
 import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
 import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { useApp } from "../support/app";
@@ -58,6 +59,26 @@ test.each(sections)(
     expect(real).toContainEqual(shape(example));
   },
 );
+
+/** Handwritten copy of the contract: the fields of `data`; `!` marks required ones. */
+const DOCUMENTED: Readonly<Record<(typeof EVENT_NAMES)[number], string>> = {
+  "status-changed": "messages! status startedAt! endedAt endedReason phoneNumber",
+  "conversation-updated": "messages! phoneNumber timestamp!",
+  "function-call": "name! parameters",
+  "session-start": "startedAt! userId phoneNumber",
+  "session-end": "startedAt! endedAt! endedReason! messageCount!",
+  "interaction-status": "status! timestamp!",
+  "call-recording": "recordingUrl! timestamp!",
+};
+const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
+  Object.keys(properties).map((name) => (required.includes(name) ? `${name}!` : name));
+
+test.each(EVENT_CONTRACTS)("$name has exactly the fields of the contract", ({ name, schema }) => {
+  expect(fieldsOf(schema)).toEqual(["event!", "type!", "companionId!", "data!"]);
+  const { messages } = schema.properties.data!.properties!;
+  expect(fieldsOf(schema.properties.data!).sort()).toEqual(DOCUMENTED[name].split(" ").sort());
+  if (messages) expect(fieldsOf(messages.items!)).toEqual(["role!", "content"]);
+});
 
 test("the statuses of calls and chats are named in their order", () => {
   expect(EVENT_SCHEMAS["status-changed"].data.properties.status.enum).toEqual(FORWARD);
