@@ -34,7 +34,7 @@ export interface World {
 }
 
 export async function createWorld(): Promise<World> {
-  const cluster = await startCitus(2, { synchronous_commit: "on" });
+  const cluster = await startCitus(2, { synchronous_commit: "on", "citus.recover_2pc_interval": "2s" });
   afterTests(() => cluster.stop());
   const url = await createCluster(cluster, "parley");
   const model = await stubModel({ text: ["An ", "answer."] });

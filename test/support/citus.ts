@@ -135,7 +135,13 @@ export async function createCluster(
 
 /** Runs one statement on a connection of its own. */
 export async function queryAt(url: string, text: string): Promise<void> {
+  await rowsAt(url, text);
+}
+
+/** Like `queryAt`. @returns its rows */
+export async function rowsAt(url: string, text: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(text).finally(() => client.end());
+  const { rows } = await client.query<object>(text).finally(() => client.end());
+  return rows;
 }

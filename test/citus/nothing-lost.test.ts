@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { Api } from "../support/api";
+import { databaseAt, hasCitus, rowsAt } from "../support/citus";
+import { newChat, said } from "../support/factories";
+import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
+import { until } from "../support/until";
+import { createWorld, workerOf, type Organization, type World } from "./world";
+
+const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
+/** Pause between two messages of a poster, in ms. A chat shows its last 500. */
+const PAUSE_MS = 20;
+const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 500) { content } } }`;
+
+/** Posts messages one after another until it is stopped. */
+class Poster {
+  readonly accepted: string[] = [];
+  /** Statuses of refusals; 0 for a lost connection. */
+  readonly refused: number[] = [];
+  private stopped = false;
+  private readonly running: Promise<void>;
+
+  constructor(
+    private readonly organization: Organization,
+    private readonly chatId: string,
+    api = organization.api,
+  ) {
+    this.running = this.run(api);
+    afterTest(() => this.stop());
+  }
+
+  /** Resolves when more messages are accepted. */
+  async more(count = 5): Promise<void> {
+    const before = this.accepted.length;
+    await until(() => this.accepted.length >= before + count);
+  }
+
+  /** Expects each accepted message in the chat, and an event with it at the destination. */
+  async end(): Promise<void> {
+    await this.stop();
+    const { api, receiver } = this.organization;
+    const { chat } = await api.gql(MESSAGES, { id: this.chatId });
+    const stored = (chat.messages as { content: string }[]).map(({ content }) => content);
+    expect(stored).toEqual(expect.arrayContaining(this.accepted));
+    expect(new Set(stored).size).toBe(stored.length);
+    for (const content of stored) await receiver.until(1, ({ text }) => text.includes(`"${content}"`));
+  }
+
+  private async stop(): Promise<void> {
+    this.stopped = true;
+    await this.running;
+  }
+
+  private async run(api: Api): Promise<void> {
+    for (let number = 1; !this.stopped; number++) {
+      const content = `Number ${number} in ${this.chatId}`;
+      const body = said(this.chatId, content);
+      const status = await api.request("POST", "/rest/v1/ai-chats/messages", body).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      if (status === 201) this.accepted.push(content);
+      else this.refused.push(status);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+const post = async (organization: Organization, api?: Api) =>
+  new Poster(organization, await newChat(organization.api, organization.assistantId), api);
+
+(hasCitus() ? describe : describe.skip)("nothing that was accepted is lost", () => {
+  let world: World;
+  beforeAll(async () => void (world = await createWorld()), TIMEOUT_MS);
+
+  /** Waits until no node has a transaction that is prepared and not committed. */
+  const settled = () =>
+    until(async () => {
+      const nodes = world.cluster.nodes.map(({ url }) => databaseAt(url, "parley"));
+      const left = await Promise.all(nodes.map((url) => rowsAt(url, "select gid from pg_prepared_xacts")));
+      return left.flat().length === 0;
+    });
+
+  test(
+    "when a worker is killed; others are not interrupted",
+    async () => {
+      const [first, second] = world.organizations;
+      const [away, living] = [await post(first), await post(second)];
+      await Promise.all([away.more(), living.more()]);
+      await world.cluster.workers[0]!.kill();
+      await until(() => away.refused.length >= 5);
+      await living.more();
+      await world.cluster.workers[0]!.start();
+      await Promise.all([away.more(), living.more()]);
+      await Promise.all([away.end(), living.end()]);
+      expect(away.refused.filter((status) => status !== 503)).toEqual([]);
+      expect(living.refused).toEqual([]);
+      await settled();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when a server is killed",
+    async () => {
+      const [organization] = world.organizations;
+      const server = await startServer({ ...world.env, DATA_DIR: emptyFolder() });
+      const posting = await post(organization, new Api(server.url, organization.api.headers));
+      await posting.more();
+      await server.end("SIGKILL");
+      await until(() => posting.refused.includes(0));
+      await posting.end();
+      await settled();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when an organization moves to a worker of its own while it is used",
+    async () => {
+      const { cluster, database, organizations } = world;
+      const [organization] = organizations;
+      const posting = await post(organization);
+      await posting.more();
+      const { rows } = await database.query<{ shard: string }>(
+        "select isolate_tenant_to_new_shard('chats', $1::text, 'CASCADE', shard_transfer_mode => 'block_writes') as shard",
+        [organization.id],
+      );
+      const [from, to] = cluster.workers.map(({ port }) => port);
+      await database.query(
+        "select citus_move_shard_placement($1, '127.0.0.1', $2, '127.0.0.1', $3, 'block_writes')",
+        [rows[0]!.shard, from, to],
+      );
+      expect(await workerOf(database, organization.id)).toBe(to);
+      await posting.more();
+      await posting.end();
+      expect(posting.refused.filter((status) => status !== 503)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
