@@ -30,10 +30,12 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   identitySecret: "keys",
 
   webhookDestinations: "webhooks",
+  webhookDestination: "webhooks",
   generateWebhookSecret: "webhooks",
   createWebhookDestination: "webhooks",
   updateWebhookDestination: "webhooks",
   deleteWebhookDestination: "webhooks",
+  delivery: "webhooks",
   redeliver: "webhooks",
   replayEvents: "webhooks",
   testWebhookDestination: "webhooks",
@@ -72,7 +74,7 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
     "updateKey",
     "deleteKey",
   ],
-  ...["events", "organizationEvents"],
+  ...["events", "event", "organizationEvents"],
   ...["calls", "call", "placeAssistantCall", "startWebCall", "cancelCall", "callEvents"],
 ]);
 

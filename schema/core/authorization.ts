@@ -153,6 +153,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   deleteKey: "organization",
 
   webhookDestinations: "settings",
+  webhookDestination: "organization",
   generateWebhookSecret: "settings",
   createWebhookDestination: "settings",
   updateWebhookDestination: "settings",
@@ -168,6 +169,8 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   deleteProject: "organization",
 
   events: "organization",
+  event: "organization",
+  delivery: "organization",
   organizationEvents: "organization",
   redeliver: "organization",
   replayEvents: "organization",
@@ -219,6 +222,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   deleteDeployment: "organization",
 
   telephonyConnections: "organization",
+  telephonyConnection: "organization",
   connectTelephony: "organization",
   updateTelephonyConnection: "organization",
   disconnectTelephony: "organization",
@@ -226,6 +230,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   attachFile: "organization",
   detachFile: "organization",
   files: "key",
+  file: "key",
   fileDownload: "key",
   uploadFile: "key",
   deleteFile: "key",

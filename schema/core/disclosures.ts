@@ -18,6 +18,7 @@ export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Condit
   Key: { value: (value, { type }) => type === "SECRET" && value !== null && !value.includes(MASK) },
   WebhookDestination: { secret: (value) => value !== null },
   Organization: { analyticUrl: (value) => value !== null },
+  File: { url: (value) => value !== null },
 };
 
 /** Records each secret that a type discloses in the audit log, before it is disclosed. */

@@ -118,6 +118,24 @@ export class EventResolver {
     return scope.of(Events).list(query, filter);
   }
 
+  @Query(() => Event, { description: "Returns an event. Errors: EVENT_NOT_FOUND." })
+  async event(
+    @Arg("id", () => ID, { description: "Id of the event." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return (await scope.of(Events).byId(id)) ?? missing("Event", id);
+  }
+
+  @Query(() => Delivery, {
+    description: "Returns a delivery of an event to a webhook destination. Errors: DELIVERY_NOT_FOUND.",
+  })
+  delivery(
+    @Arg("id", () => ID, { description: "Id of the delivery." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Deliveries).byId(id);
+  }
+
   @Mutation(() => Delivery, {
     description:
       "Sends the event of a delivery to its destination again. Errors: DELIVERY_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED.",

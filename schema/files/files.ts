@@ -3,7 +3,7 @@ import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import { PageArgs, PageOf } from "../core/page";
 import { JSONObject, Upload } from "../core/scalars";
@@ -41,12 +41,25 @@ export class FileDownload {
 
 const FilePage = PageOf(() => File, "File");
 
-@Resolver()
+@Resolver(() => File)
 export class FileResolver {
   @Deadline(PAGE_DEADLINE_MS)
   @Query(() => FilePage, { description: "Lists the organization's files." })
   files(@Args() args: PageArgs, @Ctx() { scope }: Context) {
     return scope.of(Files).list(args);
+  }
+
+  @Query(() => File, { description: "Returns a file. Errors: FILE_NOT_FOUND." })
+  file(@Arg("id", () => ID, { description: "Id of the file." }) id: string, @Ctx() { scope }: Context) {
+    return scope.of(Files).byId(id);
+  }
+
+  @FieldResolver(() => String, {
+    description:
+      "URL of the content, which needs no credential and expires after one hour. The audit log records it.",
+  })
+  url(@Root() { id }: File, @Ctx() { scope }: Context) {
+    return scope.of(Files).linkTo(id).url;
   }
 
   @Query(() => FileDownload, {

@@ -79,6 +79,16 @@ export class TelephonyResolver {
     return scope.of(TelephonyConnections).list();
   }
 
+  @Query(() => TelephonyConnection, {
+    description: "Returns a connected number. Errors: TELEPHONY_CONNECTION_NOT_FOUND.",
+  })
+  telephonyConnection(
+    @Arg("id", () => ID, { description: "Id of the connection." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(TelephonyConnections).byId(id);
+  }
+
   @Mutation(() => TelephonyConnection, {
     description:
       "Connects a number after verifying account, auth token, number and messaging service with the telephony provider. An invalid value gives a BAD_USER_INPUT that names it. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, CONFLICT, UNAVAILABLE.",

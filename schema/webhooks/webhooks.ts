@@ -96,6 +96,16 @@ export class WebhookResolver {
     return scope.of(WebhookDestinations).list(projectId ?? null);
   }
 
+  @Query(() => WebhookDestination, {
+    description: "Returns a webhook destination. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+  })
+  webhookDestination(
+    @Arg("id", () => ID, { description: "Id of the destination." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(WebhookDestinations).byId(id);
+  }
+
   @Mutation(() => String, {
     description: "Generates a random signing secret. It is not stored until it is used for a destination.",
   })

@@ -182,7 +182,7 @@ describe("rules and REST paths agree:", () => {
       (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),
     );
     // A holder of this secret can sign for any person, so no token may read it.
-    const onlyKeys = ["identitySecret"];
+    const onlyKeys = ["file", "identitySecret"];
     const ruleOf = (name: string) => (onlyKeys.includes(name) ? "key" : "organization");
     expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(
       without.map((name) => [name, shown.includes(name) ? "analytics" : ruleOf(name)]),

@@ -44,12 +44,14 @@ test("queries need read and mutations need write, except for calls, keys and web
     webhooks: [
       "createWebhookDestination",
       "deleteWebhookDestination",
+      "delivery",
       "generateWebhookSecret",
       "redeliver",
       "replayEvents",
       "sendSampleEvents",
       "testWebhookDestination",
       "updateWebhookDestination",
+      "webhookDestination",
       "webhookDestinations",
     ],
   });

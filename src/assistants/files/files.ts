@@ -106,6 +106,11 @@ export class Files {
   /** A link that needs no credential and expires after an hour. @throws FILE_NOT_FOUND */
   async download(id: string): Promise<DownloadLink> {
     await this.byId(id);
+    return this.linkTo(id);
+  }
+
+  /** The link of a file that exists. */
+  linkTo(id: string): DownloadLink {
     return downloadLink(this.scope, `/files/${this.scope.organizationId}/${id}`);
   }
 

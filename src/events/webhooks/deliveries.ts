@@ -39,14 +39,19 @@ export class Deliveries {
     return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
   }
 
+  /** @throws DELIVERY_NOT_FOUND */
+  async byId(id: string): Promise<Delivery> {
+    const [delivery] = await this.scope.table("deliveries").where({ id });
+    return delivery ?? missing("Delivery", id);
+  }
+
   /**
    * Sends the event of a delivery to the same destination again, as a new delivery.
    * @throws DELIVERY_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED
    */
   async redeliver(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
-      const [old] = await scope.table("deliveries").where({ id });
-      const { eventId, destinationId } = old ?? missing("Delivery", id);
+      const { eventId, destinationId } = await scope.of(Deliveries).byId(id);
       return scope.of(Deliveries).add(eventId, destinationId);
     });
   }
