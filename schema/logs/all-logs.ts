@@ -40,7 +40,7 @@ export class LogFilter {
       "Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive.",
   })
   search?: string | null;
-  @Field(() => Date, { nullable: true, description: "Only chats started at or after this time (inclusive)." })
+  @Field(() => Date, { nullable: true, description: "Only chats started after this time (exclusive)." })
   startedAfter?: Date | null;
   @Field(() => Date, { nullable: true, description: "Only chats started before this time (exclusive)." })
   startedBefore?: Date | null;

@@ -78,6 +78,24 @@ describe("the chats of an assistant", () => {
     expect(await only({})).toHaveLength(4);
   });
 
+  test("exclude what started exactly at a bound, and so do logs", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant);
+    await endChat(api, chat);
+    const moment = new Date(Date.UTC(2020, 0, 1));
+    await running.database.query("update chats set started_at = $1 where id = $2", [moment, chat]);
+    const logs = "query ($filter: LogFilter) { logs(filter: $filter) { nodes { id } } }";
+    const found = async (filter: { startedAfter?: Date; startedBefore?: Date }) => [
+      ...ids(await chats(assistant, { filter })),
+      ...(await api.gql(logs, { filter: { ...filter, assistantId: assistant } })).logs.nodes,
+    ];
+    const [before, after] = [-1, 1].map((ms) => new Date(moment.getTime() + ms));
+    expect(await found({ startedAfter: moment })).toEqual([]);
+    expect(await found({ startedBefore: moment })).toEqual([]);
+    expect(await found({ startedAfter: before!, startedBefore: after! })).toHaveLength(2);
+  });
+
   test.each([{ first: 0 }, { first: 101 }, { filter: { status: null } }, { filter: { channel: "CHAT" } }])(
     "are not listed with %j",
     async (wrong) => {

@@ -78,7 +78,7 @@ export class AllLogs {
     const rows = this.scope.table("chats").where({ status: "ended" });
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
-    if (startedAfter != null) rows.where("startedAt", ">=", startedAfter);
+    if (startedAfter != null) rows.where("startedAt", ">", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
     if (until !== undefined) rows.where("startedAt", "<=", until);
     if (!search) return rows;

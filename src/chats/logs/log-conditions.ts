@@ -33,7 +33,7 @@ export const byStart = (order: Order) => byAge(order, "startedAt");
 export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = inBothOrders((order) => ({
   assistantId: (rows, value) => rows.where("assistantId", value),
   type: (rows, value) => rows.where("channel", value),
-  startedAfter: (rows, value) => rows.where("startedAt", ">=", value),
+  startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
   /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
   after: (rows, cursor, { table, db }) => {

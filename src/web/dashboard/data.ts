@@ -25,7 +25,8 @@ export function statistics({ from, to, assistantId, channel }: Filters): Promise
 
 export async function logs(filters: Filters, search: string, after: string | null): Promise<LogPage> {
   const { from, to, assistantId, channel } = filters;
-  const filter = { assistantId, type: channel, search, startedAfter: from, startedBefore: to };
+  const startedAfter = new Date(Date.parse(from) - 1).toISOString(); // exclusive; the first moment of the day counts
+  const filter = { assistantId, type: channel, search, startedAfter, startedBefore: to };
   const { logs } = await graphql(READ_LOGS, { first: 15, after, filter });
   return logs;
 }

@@ -36,7 +36,7 @@ export type LogFilter = {
   readonly assistantId?: string | null | undefined;
   /** Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive. */
   readonly search?: string | null | undefined;
-  /** Only chats started at or after this time (inclusive). */
+  /** Only chats started after this time (exclusive). */
   readonly startedAfter?: string | null | undefined;
   /** Only chats started before this time (exclusive). */
   readonly startedBefore?: string | null | undefined;
