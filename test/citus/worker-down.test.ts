@@ -2,11 +2,13 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api, type Answer } from "../support/api";
 import { hasCitus } from "../support/citus";
 import { newAssistant, newChat, said, say } from "../support/factories";
+import type { ReceivedRequest } from "../support/receiver";
 import { emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { createWorld, type Organization, type World } from "./world";
 
 const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
+const RETRY_TIMEOUT_MS = 20_000;
 const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 50) { id role content } } }`;
 
 interface Message {
@@ -70,6 +72,17 @@ function expectUnavailable({ status, headers, text }: Answer): void {
     const { api } = living;
     await converse(living, chats.living);
     await converse(living, await newChat(api, await newAssistant(api)));
+  });
+
+  test("failed deliveries of other organizations are retried", async () => {
+    const { api, receiver } = living;
+    const isRefused = ({ text }: ReceivedRequest) => text.includes("Refused once");
+    receiver.answer((res, received) => {
+      const isFirst = receiver.received.filter(isRefused).length === 1;
+      res.writeHead(isRefused(received) && isFirst ? 500 : 200).end();
+    });
+    await say(api, chats.living, "Refused once");
+    await receiver.until(2, isRefused, RETRY_TIMEOUT_MS);
   });
 
   test("jobs that look at all organizations do the work of the others", async () => {
