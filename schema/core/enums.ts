@@ -4,30 +4,36 @@ import {
   idsFor,
   type Catalog,
   type Channel as CatalogChannel,
+  type ModelEntry,
 } from "../../src/platform/catalog/load-catalog";
 
 type Ids = Record<string, string>;
+/** Descriptions by value. */
+type Values = Readonly<Record<string, string>>;
 
-/**
- * Creates an enum whose values equal their names.
- * @param values names, or descriptions by name
- */
-export function enumOf(
-  name: string,
-  description: string,
-  values: readonly string[] | Readonly<Record<string, string>> = [],
-): Ids {
+/** The settings of each enum's values, by the enum, so that values can be filled in later. */
+const settings = new WeakMap<Ids, Record<string, { readonly description: string }>>();
+
+/** Creates an enum whose values equal their names. */
+export function enumOf(name: string, description: string, values: Values = {}): Ids {
   const ids: Ids = {};
-  const described = Array.isArray(values) ? [] : Object.entries(values);
-  fill(ids, Array.isArray(values) ? (values as readonly string[]) : Object.keys(values));
-  const valuesConfig = Object.fromEntries(described.map(([id, description]) => [id, { description }]));
+  const valuesConfig = {};
+  settings.set(ids, valuesConfig);
+  fill(ids, values);
   registerEnumType(ids, { name, description, valuesConfig });
   return ids;
 }
 
-function fill(values: Ids, ids: readonly string[]): void {
-  for (const id of Object.keys(values)) delete values[id];
-  for (const id of ids) values[id] = id;
+function fill(ids: Ids, values: Values): void {
+  const valuesConfig = settings.get(ids)!;
+  for (const id of Object.keys(ids)) {
+    delete ids[id];
+    delete valuesConfig[id];
+  }
+  for (const [id, description] of Object.entries(values)) {
+    ids[id] = id;
+    valuesConfig[id] = { description };
+  }
 }
 
 export const TextProvider = enumOf("TextProvider", "Provider of text models.");
@@ -42,23 +48,28 @@ export const Voice = enumOf("Voice", "Voice of the assistant.");
 
 /** Fills the enums with the identifiers of the catalog. Call it before the schema is built. */
 export function fillEnums({ providers, models, speechProviders, voices }: Catalog): void {
-  fill(TextProvider, idsFor(providers, "VOICE"));
-  fill(SmsProvider, idsFor(providers, "SMS"));
-  fill(ChatProvider, idsFor(providers, "TEXT"));
-  fill(
-    ModelIdentifier,
-    models.map(({ id }) => id),
-  );
-  fill(VoiceModel, idsFor(models, "VOICE"));
-  fill(SmsModel, idsFor(models, "SMS"));
-  fill(ChatModel, idsFor(models, "TEXT"));
-  fill(
-    SpeechProvider,
-    speechProviders.map(({ id }) => id),
-  );
+  const among = <E extends { readonly id: string }>(
+    entries: readonly E[],
+    descriptionOf: (entry: E) => string,
+    ids = entries.map(({ id }) => id),
+  ) =>
+    Object.fromEntries(
+      entries.filter(({ id }) => ids.includes(id)).map((entry) => [entry.id, descriptionOf(entry)]),
+    );
+  const provider = ({ id }: { readonly id: string }) => `The provider ${id}.`;
+  const model = ({ model, provider }: ModelEntry) =>
+    `Answered by ${model} of ${provider}, unless the organization maps it to another model.`;
+  fill(TextProvider, among(providers, provider, idsFor(providers, "VOICE")));
+  fill(SmsProvider, among(providers, provider, idsFor(providers, "SMS")));
+  fill(ChatProvider, among(providers, provider, idsFor(providers, "TEXT")));
+  fill(ModelIdentifier, among(models, model));
+  fill(VoiceModel, among(models, model, idsFor(models, "VOICE")));
+  fill(SmsModel, among(models, model, idsFor(models, "SMS")));
+  fill(ChatModel, among(models, model, idsFor(models, "TEXT")));
+  fill(SpeechProvider, among(speechProviders, provider));
   fill(
     Voice,
-    voices.map(({ id }) => id),
+    among(voices, ({ id, provider }) => `The voice ${id} of ${provider}.`),
   );
 }
 
