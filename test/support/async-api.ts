@@ -62,7 +62,7 @@ export class AsyncApi {
   }
 }
 
-const PAGE = `query ($after: ID) { events(first: 100, after: $after) { nodes { name payload } pageInfo { endCursor hasNextPage } } }`;
+const PAGE = `query ($after: String) { events(first: 100, after: $after) { nodes { name payload } pageInfo { endCursor hasNextPage } } }`;
 
 /** All events of an organization, newest first. */
 export async function allEvents(api: Api): Promise<{ name: string; payload: object }[]> {
