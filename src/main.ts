@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   await tryAddress(settings);
   await checkOwnership(settings.DATA_DIR);
   const { serve } = await import("./start/serve.js"); // most of the program, not needed to refuse a setting
-  onSignal(await serve(settings));
+  await serve(settings, onSignal);
 }
 
 function onSignal(stop: () => Promise<void>): void {

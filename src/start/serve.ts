@@ -26,9 +26,9 @@ const SHUTDOWN_GRACE_MS = 20_000;
 
 /**
  * Starts the service on its database and prints its addresses.
- * @returns a function that stops both
+ * @param onReady gets a function that stops both, before the addresses are printed: a signal may follow at once
  */
-export async function serve(settings: Config): Promise<() => Promise<void>> {
+export async function serve(settings: Config, onReady: (stop: () => Promise<void>) => void): Promise<void> {
   const logger = openLogger(settings.LOG_LEVEL);
   const database = await serverDatabase(settings, (line) => console.log(line));
   try {
@@ -42,23 +42,23 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     await app.startWork();
     const forget = await noteAddress(config, addressOf(app.server, config.HOST));
     const hold = await app.database.hold();
-    if (hold) console.log(`${holdMessage(hold)}\n`);
-    console.log(
-      welcome(
-        config,
-        config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST),
-        created,
-        await answers(app.database),
-        created && (await app.database.scope(created.organizationId).of(AnalyticsTokens).operatorLink()),
-      ),
+    const text = welcome(
+      config,
+      config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST),
+      created,
+      await answers(app.database),
+      created && (await app.database.scope(created.organizationId).of(AnalyticsTokens).operatorLink()),
     );
-    if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
-    return async () => {
+    const inReach = await app.filesInReach();
+    onReady(async () => {
       await forget();
       const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1_000 + SHUTDOWN_GRACE_MS;
       await Promise.race([app.close(), sleep(graceMs).then(() => cutOff(logger))]);
       await database.stop();
-    };
+    });
+    if (hold) console.log(`${holdMessage(hold)}\n`);
+    console.log(text);
+    if (!inReach) console.log(`${filesOutOfReach(config)}\n`);
   } catch (error) {
     await database.stop();
     throw explained(error, database.url);

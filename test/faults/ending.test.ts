@@ -1,4 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { connect } from "node:net";
@@ -11,6 +12,7 @@ import {
   type Env,
   SERVER_TIMEOUT_MS,
   preparedDatabase,
+  RUN,
   runToEnd,
   type ServerProcess,
   SETTINGS,
@@ -104,6 +106,17 @@ describe("a server on an external database", () => {
     2 * SERVER_TIMEOUT_MS,
   );
 });
+
+test(
+  "exits with 0 after a SIGTERM that follows its output at once",
+  async () => {
+    const env = { PATH: process.env.PATH, ...SETTINGS, DATABASE_URL: await preparedDatabase() };
+    const child = spawn(process.execPath, [RUN, "main"], { env, cwd: emptyFolder() });
+    child.stdout.on("data", (text: Buffer) => void (text.includes("Try it:") && child.kill("SIGTERM")));
+    expect(await once(child, "exit")).toEqual([0, null]);
+  },
+  SERVER_TIMEOUT_MS,
+);
 
 describe("a server on the embedded database", () => {
   let env: Env;
