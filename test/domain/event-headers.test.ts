@@ -103,7 +103,7 @@ describe.each(EVENT_NAMES)("%s is named, with its version and its conversation, 
   test("a retry", async () => {
     const pending = await running.database.query(
       `update deliveries d set status = 'PENDING', next_attempt_at = now() from events e
-       where e.id = d.event_id and e.name = $1 and d.destination_id = $2 returning d.id`,
+       where e.organization_id = d.organization_id and e.id = d.event_id and e.name = $1 and d.destination_id = $2 returning d.id`,
       [name, destinations.organization],
     );
     await queueAll(running.database);

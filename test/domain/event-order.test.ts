@@ -193,11 +193,14 @@ describe("the ledger", () => {
   test("does not wait for a crashed sequencer", async () => {
     const place = (await ledger()).at(-1)!;
     const stuck = await client();
-    await stuck.query("begin; select from ledger_heads for update");
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+    await stuck.query(
+      `begin; select from ledger_heads where organization_id = '${organizationId}' for update`,
+    );
     const following = follow(place.id, chatId);
     await endChat(running.api, chatId);
     const { rows } = await stuck.query<{ pid: number }>("select pg_backend_pid() as pid");
-    await running.database.query("select pg_terminate_backend($1)", [rows[0]!.pid]);
+    await running.database.query("select pg_terminate_backend($1::integer)", [rows[0]!.pid]);
     expect((await following).map(({ name }) => name)).toEqual(["status-changed", "session-end"]);
   });
 

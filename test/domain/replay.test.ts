@@ -32,8 +32,10 @@ beforeAll(async () => {
   for (let n = 1; n <= 5; n++) for (const chat of chats) await say(api, chat, `message ${n}`);
   for (const chat of chats) await endChat(api, chat);
   await running.database.query(`
-    update events set created_at = date_trunc('second', now()) - interval '1 hour' + place * interval '1 second'
-    from (select id, row_number() over (order by id) as place from events) as numbered where numbered.id = events.id`);
+    update events set created_at = numbered.at from (
+      select organization_id, id, date_trunc('second', now()) - interval '1 hour'
+        + row_number() over (partition by organization_id order by id) * interval '1 second' as at from events
+    ) as numbered where numbered.organization_id = events.organization_id and numbered.id = events.id`);
   events = (await api.gql(EVENTS)).events.nodes.toReversed();
   receiver = await new Receiver().start();
   const made = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);

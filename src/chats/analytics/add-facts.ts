@@ -123,23 +123,28 @@ const FORGET_FUNCTIONS = statement(({ db }) =>
   db.raw("delete from function_facts_summed s where s.organization_id = $1 and s.chat_id = any($2::text[])"),
 );
 
+// Citus refuses an insert of rows that are deleted on the same worker, unless it is a part.
 const MOVE_CONVERSATIONS = statement(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
     returning ${CONVERSATION_FACTS}
+  ), added as (
+    insert into conversation_facts_summed (organization_id, ${CONVERSATION_FACTS})
+    select ${home.id}, ${CONVERSATION_FACTS} from moved ${home.join} returning 1
   )
-  insert into conversation_facts_summed (organization_id, ${CONVERSATION_FACTS})
-  select ${home.id}, ${CONVERSATION_FACTS} from moved ${home.join} returning 1`),
+  select count(*) from added`),
 );
 const MOVE_FUNCTIONS = statement(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from function_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
     returning ${FUNCTION_FACTS}
+  ), added as (
+    insert into function_facts_summed (organization_id, ${FUNCTION_FACTS})
+    select ${home.id}, ${FUNCTION_FACTS} from moved ${home.join} returning 1
   )
-  insert into function_facts_summed (organization_id, ${FUNCTION_FACTS})
-  select ${home.id}, ${FUNCTION_FACTS} from moved ${home.join} returning 1`),
+  select count(*) from added`),
 );
 
 /** A conversation with kept facts was counted again: its summed facts are outdated. */

@@ -165,14 +165,13 @@ const countOf = (channel: string, narrowed: (alias: string) => string) =>
       lead(from_id, 1, until_id) over by_start as until_id
     from starts left join sizes using (part) cross join (select until_at, until_id from block) block
     window by_start as (order by part)
-  )
-  insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
+  ), counted as (insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
   select ${home.id}, $2, ${channel}, from_at, from_id, case when part * $5::integer < $6::integer then logs - (
     select coalesce(sum(c.change), 0)::integer from log_changes c
     where c.organization_id = $1 and c.assistant_id = $2 ${narrowed("c")}
       and (c.started_at, c.chat_id) >= (from_at, from_id) and (c.started_at, c.chat_id) < (until_at, until_id)) end
   from parts ${home.join}
-  ${EXISTS} excluded.logs`),
+  ${EXISTS} excluded.logs returning 1) select count(*) from counted`),
   );
 
 const COUNT = {

@@ -11,8 +11,13 @@ export interface Column {
   readonly checks: string;
 }
 
-/** Tables of Knex, and the vectors, which exist only in databases with pgvector and are declared in rows.ts. */
-const EXCLUDED_TABLES = ["knex_migrations", "knex_migrations_lock", "passage_embeddings"];
+/** Tables of Knex and of Citus clusters, and the vectors, which exist only in databases with pgvector and are declared in rows.ts. */
+const EXCLUDED_TABLES = [
+  "knex_migrations",
+  "knex_migrations_lock",
+  "passage_embeddings",
+  "distributed_organizations",
+];
 
 const COLUMNS = `
   select c.relname as "table", a.attname as "column", format_type(a.atttypid, null) as type,

@@ -52,7 +52,10 @@ async function tryMigrations(db: Knex, waiting: Waiting, { waitMs }: LockLimits)
   const config: Knex.MigratorConfigWithLifecycleHooks = {
     migrationSource,
     beforeAll: async (trx: Knex) => {
-      await trx.raw(`set local lock_timeout = ${waitMs}`);
+      // In a Citus cluster, a migration may then change a distributed table and a shared one. Others ignore the setting.
+      await trx.raw(
+        `set local lock_timeout = ${waitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
+      );
       const { rows } = await trx.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
       waiting.pid = rows[0]!.pid;
     },

@@ -147,7 +147,7 @@ type LongStep = Exclude<OnlineStep, { kind: "switch" }>;
 
 async function cancel(url: string, pid: number): Promise<void> {
   const client = await openClient(url, "parley online steps");
-  await client.query("select pg_cancel_backend($1)", [pid]).finally(() => client.end());
+  await client.query("select pg_cancel_backend($1::integer)", [pid]).finally(() => client.end());
 }
 
 /** Builds an index; the invalid rest of an interrupted build is dropped first. */

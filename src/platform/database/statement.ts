@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { AllColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import { homeOf, type Home } from "./home";
+import type { Client } from "./knex-client/client";
 import type { RowsOf } from "./rows";
 import { SqlText } from "./sql-text";
 import type { TenantTable } from "./tables";
@@ -102,7 +103,8 @@ export class Statement<R> {
         return rows;
       },
     };
-    return sqlOf(this.build(pieces));
+    const sql = sqlOf(this.build(pieces));
+    return (db.client as Client).settings.rewrite?.(sql) ?? sql; // as connect makes it
   }
 }
 

@@ -5,6 +5,7 @@ import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
 import { HAS_CITUS, isTrue } from "./is-distributed";
 import { fitPolicies } from "./policies";
+import { readViews, type View } from "./views";
 
 /**
  * Tables with a copy on every node. Statements about rows of organizations read them, so a worker must have them.
@@ -12,6 +13,19 @@ import { fitPolicies } from "./policies";
  * keys are unique among all organizations.
  */
 const REFERENCE_TABLES = ["organizations", "templates", "online_steps"];
+
+const HOMES_TABLE = [
+  `create table if not exists ${HOMES}
+    (organization_id text collate "C" primary key references organizations on delete cascade)`,
+  `do $$ begin
+    if not exists (select from pg_policy where polrelid = '${HOMES}'::regclass) then
+      alter table ${HOMES} enable row level security;
+      create policy tenant on ${HOMES}
+        using (organization_id = current_setting('parley.organization_id', true))
+        with check (organization_id = current_setting('parley.organization_id', true));
+    end if;
+  end $$`,
+];
 
 /** The empty table of `COMMIT_IN_TWO_PHASES`. */
 export const TWO_PHASE_TABLE = "distributed_commits";
@@ -99,8 +113,7 @@ async function tenantTables(url: string): Promise<Table[]> {
 async function distributeTables(client: pg.Client): Promise<string[]> {
   // Otherwise a command for many shards uses several connections, which must not see each other's changes.
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
-  await client.query(`create table if not exists ${HOMES}
-    (organization_id text collate "C" primary key references organizations on delete cascade)`);
+  for (const statement of HOMES_TABLE) await client.query(statement);
   const shared = await tablesOf(client, OTHER_TABLES, [REFERENCE_TABLES]);
   const tenant = await tablesOf(client, TENANT_TABLES);
   const added = [...shared, ...tenant].filter(({ done }) => !done).map(({ name }) => name);
@@ -111,7 +124,9 @@ async function distributeTables(client: pg.Client): Promise<string[]> {
     await client.query("select citus_add_local_table_to_metadata($1::regclass)", [TWO_PHASE_TABLE]);
   await client.query(`insert into ${HOMES} select id from organizations on conflict do nothing`);
   await fitPolicies(client);
-  for (const definition of FUNCTIONS) await client.query(definition);
+  const rewrite = await readViews(async (text) => (await client.query<View>(text)).rows);
+  // Functions that read views do so for the organization `owner`.
+  for (const definition of FUNCTIONS) await client.query(rewrite(definition).replaceAll("$1", "owner"));
   return added;
 }
 

@@ -43,10 +43,10 @@ export const FUNCTIONS: readonly string[] = [
         insert into public.conversation_facts_kept
           select f.organization_id, f.chat_id, f.assistant_id, f.channel, f.started_at, f.ended_reason, f.seconds,
             f.messages, f.questions, f.answers, f.answer_ms, f.answer_times, f.not_known, f.errors, f.no_answer
-          from public.conversation_facts_computed f where f.organization_id = owner and f.chat_id = any(ids);
+          from conversation_facts_computed f where f.organization_id = owner and f.chat_id = any(ids);
         insert into public.function_facts_kept
           select f.organization_id, f.chat_id, f.name, f.assistant_id, f.channel, f.started_at, f.calls, f.failed
-          from public.function_facts_computed f where f.organization_id = owner and f.chat_id = any(ids);
+          from function_facts_computed f where f.organization_id = owner and f.chat_id = any(ids);
         update public.chats c set counted = true where c.organization_id = owner and c.id = any(ids);
         kept := kept + coalesce(cardinality(ids), 0);
         exit when kept >= most;
@@ -67,7 +67,7 @@ export const FUNCTIONS: readonly string[] = [
         where k.organization_id = owner and k.chat_id > place order by k.chat_id limit most
       ) next;
       update public.conversation_facts_kept k set seconds = f.seconds, not_known = f.not_known
-        from public.conversation_facts_computed f
+        from conversation_facts_computed f
         where k.organization_id = owner and k.chat_id = any(ids) and f.organization_id = owner and f.chat_id = k.chat_id
           and f.messages = k.messages and f.questions = k.questions;
       last := ids[cardinality(ids)]; -- in the statement, the element would crash PostgreSQL

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { connect, type ConnectOptions } from "../connect";
 import type { Client } from "../knex-client/client";
+import { readViews, type View } from "./views";
 import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
 
 /**
@@ -10,7 +11,10 @@ import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
 export async function openPool(url: string, options: ConnectOptions): Promise<Knex> {
   const db = connect(url, options);
   try {
-    (db.client as Client).settings.isDistributed = await isDistributed(db, options); // connect makes this client
+    if (!(await isDistributed(db, options))) return db;
+    const { settings } = db.client as Client; // as connect makes it
+    settings.isDistributed = true;
+    settings.rewrite = await readViews(async (text) => (await db.raw<{ rows: View[] }>(text)).rows);
     return db;
   } catch (error) {
     await db.destroy();

@@ -163,7 +163,7 @@ const SWEEPS: readonly Sweep[] = [
 function definitionOf({ signature, columns, query, end = "" }: Sweep): string {
   const names = columns.split(", ").map((column) => column.split(" ")[0]!);
   const tables = new Set(Array.from(query.matchAll(/public\.(\w+)/g), ([, name]) => `'${name!}'`));
-  const onShards = Array.from(signature.matchAll(/(\w+) (\w+)[,)]/g)).reduce(
+  const onShards = Array.from(signature.matchAll(/\b(\w+) (\w+)[,)]/g)).reduce(
     (text, [, name, type]) =>
       `regexp_replace(${text}, '\\m${name!}\\M', quote_literal(${name!}) || '::${type!}', 'g')`,
     `$query$${query.replaceAll("public.", "")}$query$`,

@@ -35,6 +35,8 @@ export interface ClientSettings {
   readonly prepares: boolean;
   /** Whether Citus distributes the rows of organizations; set when the server has found out. */
   isDistributed?: boolean;
+  /** Rewrites the text of a statement for the database; set together with it. */
+  rewrite?: (sql: string) => string;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
   readonly givesWay?: () => boolean;
 }
