@@ -4,7 +4,10 @@ import type { Client } from "./knex-client/client";
 /** Table with a row for each organization, on the worker that has the organization's rows. */
 export const HOMES = "distributed_organizations";
 
-/** Pieces of an `insert … select` whose rows come from other parts of the same statement. */
+/**
+ * Pieces of an `insert … select` whose rows come from other parts of the same statement. The insert must be a part, too,
+ * and not the end of the statement, which Citus would send to the worker with its `with` clause.
+ */
 export interface Home {
   /** The id of the organization, to select. */
   readonly id: string;
