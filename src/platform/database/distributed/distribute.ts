@@ -113,12 +113,15 @@ async function tenantTables(url: string): Promise<Table[]> {
 async function distributeTables(client: pg.Client): Promise<string[]> {
   // Otherwise a command for many shards uses several connections, which must not see each other's changes.
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
-  for (const statement of HOMES_TABLE) await client.query(statement);
+  // `create table if not exists` locks all nodes even if it does, and interrupts other servers.
+  const own = await tablesOf(client, OTHER_TABLES, [[HOMES, TWO_PHASE_TABLE]]);
+  const isMissing = (table: string) => !own.some(({ name }) => name === table);
+  if (isMissing(HOMES)) for (const statement of HOMES_TABLE) await client.query(statement);
   const shared = await tablesOf(client, OTHER_TABLES, [REFERENCE_TABLES]);
   const tenant = await tablesOf(client, TENANT_TABLES);
   const added = [...shared, ...tenant].filter(({ done }) => !done).map(({ name }) => name);
   if (added.length > 0) await distributeEach(client, shared, tenant);
-  await client.query(`create table if not exists ${TWO_PHASE_TABLE} ()`);
+  if (isMissing(TWO_PHASE_TABLE)) await client.query(`create table ${TWO_PHASE_TABLE} ()`);
   const [commits] = await tablesOf(client, OTHER_TABLES, [[TWO_PHASE_TABLE]]);
   if (!commits!.done)
     await client.query("select citus_add_local_table_to_metadata($1::regclass)", [TWO_PHASE_TABLE]);
