@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api } from "../support/api";
-import { databaseAt, hasCitus, rowsAt } from "../support/citus";
+import { databaseAt, rowsAt } from "../support/citus";
 import { newChat, said } from "../support/factories";
 import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
@@ -69,7 +69,7 @@ class Poster {
 const post = async (organization: Organization, api?: Api) =>
   new Poster(organization, await newChat(organization.api, organization.assistantId), api);
 
-(hasCitus() ? describe : describe.skip)("nothing that was accepted is lost", () => {
+describe("nothing that was accepted is lost", () => {
   let world: World;
   beforeAll(async () => void (world = await createWorld()), TIMEOUT_MS);
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api, type Answer } from "../support/api";
-import { hasCitus } from "../support/citus";
 import { newAssistant, newChat, said, say } from "../support/factories";
 import type { ReceivedRequest } from "../support/receiver";
 import { emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
@@ -40,7 +39,7 @@ function expectUnavailable({ status, headers, text }: Answer): void {
   expect(headers.get("retry-after")).toMatch(/^\d+$/);
 }
 
-(hasCitus() ? describe : describe.skip)("while a worker is down", () => {
+describe("while a worker is down", () => {
   let world: World;
   let away: Organization;
   let living: Organization;
