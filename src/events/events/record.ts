@@ -68,7 +68,8 @@ const composing = new WeakSet<object>();
  * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation. Notifies
  * listeners when it is committed.
  * Uses a single statement, because every message waits for it. Destinations of the project, if it has any, replace those
- * of the organization, whichever events they have chosen. The project is that of the deployment, else of the workflow, else of the assistant.
+ * of the organization, whichever events they have chosen. The project is that of the deployment, else of the workflow,
+ * else of the assistant.
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {

@@ -13,7 +13,8 @@ const SAFE_VALUE = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * The headers that say what a delivery contains: `webhook-event`, `webhook-schema` (event and version),
- * `webhook-chat-id` unless the event belongs to no conversation, and `webhook-sample` if it is made up. A value that is unknown or unsafe is left out.
+ * `webhook-chat-id` unless the event belongs to no conversation, and `webhook-sample` if it is made up. A value that is
+ * unknown or unsafe is left out.
  */
 export function eventHeaders(event: DeliveredEvent): Record<string, string> {
   const { name, chatId } = event;
