@@ -28,7 +28,7 @@ async function rowOf<R extends pg.QueryResultRow>(url: string, text: string): Pr
   return rows[0]!;
 }
 
-/** Where an installation keeps its files, and how they are brought back to a moment. */
+/** The store of the files of an installation, which can be brought back to a moment. */
 interface Files {
   readonly env: Env;
   /** Called at the moment; what it returns is called after the end of the installation. */

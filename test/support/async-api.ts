@@ -20,7 +20,7 @@ export interface AsyncApiDocument {
   };
 }
 
-/** What a message has: the lower-case headers of a request, and its body. */
+/** A delivery as AsyncAPI sees it: the lower-case headers of the request, and its body. */
 export interface SentMessage {
   readonly headers?: object;
   readonly payload: object;

@@ -2,7 +2,7 @@
 export const HEAD = `security definer set search_path = pg_catalog, public as $$
     #variable_conflict use_column`;
 
-/** How long a sweep waits for the connection to a worker, in ms. */
+/** Time that a sweep waits for the connection to a worker, in ms. */
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
@@ -49,7 +49,7 @@ interface Sweep {
   readonly columns: string;
   /** Selects the rows of organizations on one shard, if run there. Names tables with their schema. */
   readonly query: string;
-  /** What follows the query when the rows of all shards are together. */
+  /** End of the query for the rows of all shards together. */
   readonly end?: string;
 }
 
