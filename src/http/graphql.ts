@@ -176,8 +176,8 @@ const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =
 const STATUSES: Readonly<Record<string, number>> = { RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 };
 
 /** The status of an answer. With the data of any field it is 200: a client would repeat the whole operation after 429. */
-function statusOf({ data, errors = [] }: SingleResult): number | undefined {
-  if (Object.values(data ?? {}).some((value) => value !== null)) return undefined;
+function statusOf({ data, errors }: SingleResult): number | undefined {
+  if (!errors || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
   return errors.map(({ extensions }) => STATUSES[String(extensions?.code)]).find(Boolean);
 }
 

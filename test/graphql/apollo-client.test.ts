@@ -18,13 +18,13 @@ function apollo() {
     snippet.code.includes("InMemoryCache"),
   )!;
   const options = /new InMemoryCache\((.*)\)/s.exec(ts.transpile(code))![1]!;
-  const cache = new InMemoryCache(JSON5(options));
+  const cache = new InMemoryCache(evaluated(options));
   const link = new HttpLink({ uri: `${running.url}/graphql`, headers: { ...running.api.headers } });
   return new ApolloClient({ link, cache });
 }
 
 // eslint-disable-next-line @typescript-eslint/no-implied-eval -- reads the documented options as written
-const JSON5 = (text: string) => new Function(`return ${text}`)() as InMemoryCacheConfig;
+const evaluated = (text: string) => new Function(`return ${text}`)() as InMemoryCacheConfig;
 
 const CONFIGURATION = "query ($id: ID!) { assistant(id: $id) { id";
 type Case = [name: string, watched: string, mutation: string, value: Record<string, unknown>];

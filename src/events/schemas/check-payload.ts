@@ -17,7 +17,7 @@ export const MISMATCHES = channel("parley.event.mismatch");
 /** As in `Date.toISOString`. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Of the default dialect, which needs less memory: the keywords of events mean the same in 2020-12. */
+/** The validator of the older default dialect needs less memory; the keywords of events mean the same in 2020-12. */
 let ajv: Ajv | undefined;
 const checks = new Map<EventName, ValidateFunction>();
 
