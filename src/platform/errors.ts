@@ -209,13 +209,13 @@ const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
   ],
 ];
 
-/** SQLSTATEs of transactions that lost to another one: serialization_failure and deadlock_detected. */
-const LOST_TO_ANOTHER = /^(40001|40P01)$/;
+/** Whether a transaction lost to another one: serialization_failure or deadlock_detected. */
+export const isLostToAnother = (error: unknown): boolean =>
+  /^(40001|40P01)$/.test(String((Object(error) as { code?: unknown }).code));
 
 /** Whether the same work can succeed a moment later: the database was away or busy, or two transactions collided. */
 export function isTransient(error: unknown): boolean {
-  const { code } = Object(error) as { code?: unknown };
-  return ["UNAVAILABLE", "TIMEOUT"].includes(publicError(error).code) || LOST_TO_ANOTHER.test(String(code));
+  return ["UNAVAILABLE", "TIMEOUT"].includes(publicError(error).code) || isLostToAnother(error);
 }
 
 /** Whether an error of the database or a network connection says that the other side cannot be reached. */

@@ -53,6 +53,7 @@ const MADE_ANEW: Readonly<Record<string, readonly string[]>> = {
   createAssistant: ["id"],
   duplicateAssistant: ["id"],
   getLog: ["durationSeconds"],
+  getOrganization: ["analyticUrl"],
   regenerateWebhookSecret: ["result"],
   createWebhookSettings: ["id", "createdAt", "updatedAt"],
   updateWebhookSettings: ["updatedAt"],

@@ -62,12 +62,14 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/access",
       "schema/core/rules",
       "schema/core/deadline",
+      "schema/core/waits",
       "src/account/auth",
       ...[
         "multipart",
         "operation-span",
         "error-body",
         "error-reference",
+        "idempotency-key",
         "refuse-method",
         "send-json",
         "unreadable-form",
@@ -76,8 +78,8 @@ const REACH: Readonly<Record<string, Reach>> = {
     types: ["schema/core/context", "src/http/send-error"],
   },
 };
-/** The two files that know both interfaces: one compiles them, one mounts them. */
-const COMPOSITION = ["src/start/app.ts", "src/start/http-app.ts"];
+/** The files that know both interfaces: one compiles them, the others mount them. */
+const COMPOSITION = ["app", "http-app", "serve-graphql"].map((name) => `src/start/${name}.ts`);
 
 /**
  * Packages with the only folders that may import them. Types may be imported anywhere, except those of GraphQL and

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
 import pino from "pino";
 import { countLogs, countSome } from "../../src/chats/logs/count-logs";
-import { connect } from "../../src/platform/database/connect";
+import { openPool } from "../../src/platform/database/distributed/open-pool";
+import { homeOf } from "../../src/platform/database/home";
 import { onlineSteps } from "../../src/platform/database/migrations";
 import { runBatch, type OnlineStep } from "../../src/platform/database/migrations/online-step";
 import { OnlineSteps } from "../../src/platform/database/online-steps";
@@ -33,8 +34,8 @@ const DELETE_LOG =
 
 const step = onlineSteps.find(({ name }) => name === "log_blocks") as OnlineStep & { kind: "backfill" };
 let owner: Knex;
-beforeAll(() => {
-  owner = connect(running.database.ownerUrl, { pool: 1 });
+beforeAll(async () => {
+  owner = await openPool(running.database.ownerUrl, { pool: 1 });
 });
 afterAll(() => owner.destroy());
 
@@ -43,13 +44,18 @@ async function fillBack(): Promise<void> {
   while (await owner.transaction((trx) => runBatch(trx, step)));
 }
 
-/** A statement that inserts or deletes chats, and notes them as the service does. */
-const noting = (change: 1 | -1, statement: string) =>
-  `with changed as (${statement} returning *)
-   insert into log_changes as noted (organization_id, assistant_id, channel, started_at, chat_id, change)
-   select organization_id, assistant_id, channel, started_at, id, ${change} from changed
-   on conflict (organization_id, assistant_id, started_at, chat_id, channel)
-     do update set change = noted.change + excluded.change`;
+/** A statement that inserts or deletes chats of the organization $1, and notes them as the service does. */
+function noting(change: 1 | -1, statement: string): string {
+  const home = homeOf(owner);
+  return `
+    with changed as (${statement} returning *), noted as (
+      insert into log_changes as noted (organization_id, assistant_id, channel, started_at, chat_id, change)
+      select ${home.id}, assistant_id, channel, started_at, id, ${change} from changed ${home.join}
+      on conflict (organization_id, assistant_id, started_at, chat_id, channel)
+        do update set change = noted.change + excluded.change
+      returning 1
+    ) select count(*) from noted`;
+}
 
 /** An organization whose logs change at random. */
 class Course {
@@ -65,6 +71,8 @@ class Course {
   ) {}
 
   readonly pick = <T>(list: readonly T[]): T => list[Math.floor(this.random() * list.length)]!;
+  /** Blocks that disagree with the logs. */
+  readonly wrong = () => this.query(WRONG, [this.organizationId]);
   readonly scope = () => this.on.app.database.scope(this.organizationId);
   private readonly query: RunningApp["database"]["query"] = (text, values) =>
     this.on.database.query(text, values);
@@ -80,14 +88,14 @@ class Course {
     }));
     const statement = `
       insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
-       select '${this.organizationId}', id, assistant, channel, 'ended', 'none', at, at
+       select $1::text, id, assistant, channel, 'ended', 'none', at, at
        from json_to_recordset('${JSON.stringify(rows)}') as row (id text, assistant text, channel text, second integer),
          lateral (select timestamptz '2026-01-01Z' + second * interval '1 second' as at) at`;
-    await this.query(noted ? noting(1, statement) : statement);
+    await this.query(noted ? noting(1, statement) : statement, [this.organizationId]);
   }
 
   private some = (share: number) =>
-    `organization_id = '${this.organizationId}' and mod(abs(hashtext(id || '${this.random()}')), 1000) < ${share * 1_000}`;
+    `organization_id = $1 and mod(abs(hashtext(id || '${this.random()}')), 1000) < ${share * 1_000}`;
 
   readonly changes: Readonly<Record<string, () => Promise<unknown>>> = {
     start: () => newChat(this.api, this.pick(this.assistants), { uniqueId: this.pick(["ann", "bob"]) }),
@@ -95,10 +103,12 @@ class Course {
     delete: async () => {
       const [log] = await this.query<{ id: string; assistant_id: string }>(
         `select id, assistant_id from chats where status = 'ended' and ${this.some(1)} order by hashtext(id) limit 1`,
+        [this.organizationId],
       );
       await this.api.gql(DELETE_LOG, { assistantId: log!.assistant_id, id: log!.id });
     },
-    deleteMany: () => this.query(noting(-1, `delete from chats where ${this.some(0.05)}`)),
+    deleteMany: () =>
+      this.query(noting(-1, `delete from chats where ${this.some(0.05)}`), [this.organizationId]),
     deleteOld: () =>
       this.query(
         noting(
@@ -123,6 +133,7 @@ class Course {
           -1,
           `delete from chats where ${this.some(1)} and 1 / (select count(*) from chats where false) > 0`,
         ),
+        [this.organizationId],
       ).catch((error: Error) => expect(error.message).toBe("division by zero")),
   };
 
@@ -181,16 +192,19 @@ async function courseOf(seed: number, on: RunningApp = running): Promise<Course>
   return course;
 }
 
-/** Lists whose blocks, with the changes that are in none, do not contain the logs in their ranges; at one moment. */
+/** Lists of an organization whose blocks, with the changes that are in none, do not contain the logs in their ranges; at one moment. */
 const WRONG = `
   with ranges as (
     select b.*, lead(b.from_at, 1, 'infinity') over list as until_at, lead(b.from_id, 1, '') over list as until_id
-    from log_blocks b window list as (partition by b.assistant_id, b.channel order by b.from_at, b.from_id)
+    from log_blocks b where b.organization_id = $1
+    window list as (partition by b.assistant_id, b.channel order by b.from_at, b.from_id)
   )
   select r.assistant_id, r.channel, r.from_at, r.logs from ranges r where r.logs is not null and r.logs <>
-    (select count(*) from chats c where c.assistant_id = r.assistant_id and r.channel in ('', c.channel)
+    (select count(*) from chats c where c.organization_id = $1
+      and c.assistant_id = r.assistant_id and r.channel in ('', c.channel)
       and (c.started_at, c.id) >= (r.from_at, r.from_id) and (c.started_at, c.id) < (r.until_at, r.until_id))
-    - (select coalesce(sum(n.change), 0) from log_changes n where n.assistant_id = r.assistant_id and r.channel in ('', n.channel)
+    - (select coalesce(sum(n.change), 0) from log_changes n
+      where n.organization_id = $1 and n.assistant_id = r.assistant_id and r.channel in ('', n.channel)
       and (n.started_at, n.chat_id) >= (r.from_at, r.from_id) and (n.started_at, n.chat_id) < (r.until_at, r.until_id))`;
 
 describe("far pages contain the same logs as the list cut at their offset", () => {
@@ -209,7 +223,7 @@ describe("far pages contain the same logs as the list cut at their offset", () =
       expect(await running.database.query("select from log_blocks where logs is null or logs > 12")).toEqual(
         [],
       );
-      expect(await running.database.query(WRONG)).toEqual([]);
+      expect(await course.wrong()).toEqual([]);
       for (let round = 0; round < 20; round++) await course.check();
     },
     240_000,
@@ -232,11 +246,11 @@ describe("blocks", () => {
       repeated(course.jobs.countSome!),
       repeated(course.jobs.countSome!),
     ];
-    while (over < work.length) expect(await running.database.query(WRONG)).toEqual([]);
+    while (over < work.length) expect(await course.wrong()).toEqual([]);
     await Promise.all(work);
     await countLogs(running.app.database, TINY);
     expect(await running.database.query("select from log_blocks where logs is null")).toEqual([]);
-    expect(await running.database.query(WRONG)).toEqual([]);
+    expect(await course.wrong()).toEqual([]);
   }, 60_000);
 
   test("go with an organization", async () => {
@@ -284,7 +298,7 @@ test("while a server is connected that notes nothing, no block is made; from its
   await countLogs(app.app.database, TINY);
   expect(await database.query("select from log_changes")).toEqual([]);
   expect((await database.query("select from log_blocks where logs > 0")).length).toBeGreaterThan(100);
-  expect(await database.query(WRONG)).toEqual([]);
+  expect(await course.wrong()).toEqual([]);
   for (let round = 0; round < 10; round++) await course.check();
 }, 60_000);
 

@@ -216,10 +216,16 @@ describe("a file cannot be attached", () => {
   test("as the hundred-and-first", async () => {
     const assistantId = await newAssistant(running.api);
     const [first, second] = [await uploaded({}), await uploaded({})];
-    await running.database.query(
-      `with made as (insert into files (organization_id, id, name, mime_type, detected_type, size)
-         select organization_id, id || n, name, mime_type, detected_type, size from files, generate_series(1, 99) n where id = $1 returning *)
-       insert into assistant_files (organization_id, assistant_id, file_id, status) select organization_id, $2, id, 'READY' from made`,
+    const { database } = running;
+    await database.query(
+      `insert into files (organization_id, id, name, mime_type, detected_type, size)
+       select organization_id, id || n, name, mime_type, detected_type, size from files
+       cross join generate_series(1, 99) n where id = $1`,
+      [first],
+    );
+    await database.query(
+      `insert into assistant_files (organization_id, assistant_id, file_id, status)
+       select organization_id, $2::text, id, 'READY' from files where id like $1 || '_%'`,
       [first, assistantId],
     );
     expect((await attach(assistantId, first)).files).toHaveLength(100);

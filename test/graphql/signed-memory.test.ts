@@ -115,6 +115,7 @@ describe("the memory in a prompt", () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
     const signed = CHANNELS["a chat that a key started"]!;
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await signed.talk(assistantId, uniqueId, "4711");
     await running.database.query(
       `update end_users set facts = (
@@ -123,8 +124,8 @@ describe("the memory in a prompt", () => {
            union all
            select jsonb_build_object('text', 'Flood ' || n, 'createdAt', '2026-01-01T00:00:00.000Z', 'signed', false)
            from generate_series(1, 50) as n) as every)
-       where unique_id = $1`,
-      [uniqueId],
+       where organization_id = $1 and unique_id = $2`,
+      [organizationId, uniqueId],
     );
     await CHANNELS["a page without a signature"]!.talk(assistantId, uniqueId, "4712");
     const told = await signed.talk(assistantId, uniqueId, "4713");

@@ -218,7 +218,8 @@ interface Row {
   readonly sent_at: Date | null;
   readonly problem: string | null;
 }
-const OF = "from chats c where c.id = s.chat_id and c.phone_number = $1";
+const OF =
+  "from chats c where c.organization_id = s.organization_id and c.id = s.chat_id and c.phone_number = $1";
 const rows = async (from: string): Promise<Row[]> =>
   (await running.database.query(`select s.* from sms_sent s where exists (select 1 ${OF})`, [from])) as Row[];
 const change = (from: string, { asked_at }: { asked_at: Date }) =>

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
+import { isLostToAnother } from "../../platform/errors";
 import { statement } from "../../platform/database/statement";
 
 /** The online step that is done when all servers note the changes of lists. */
@@ -46,25 +47,31 @@ export async function countLogs(database: Database, options: CountOptions = {}):
  * snapshots contain each chat together with its change. @returns whether more may be left
  */
 export function countSome(scope: Scope, options: CountOptions): Promise<boolean> {
-  const { batch = BATCH_SIZE, size = SIZE, most = MOST, counted = COUNTED } = options;
-  return scope.transaction(async (scope) => {
-    if (!(await scope.tryLock(BLOCKS))) return false;
-    const [moved] = await scope.write(MOVE, [batch]);
-    await scope.write(REMOVE_EMPTY);
-    const [block] = await scope.write(NEXT, [most]);
-    if (!block) return moved!.count === batch;
-    const { assistantId, channel, fromAt, fromId } = block;
-    const list = channel === "" ? [] : [channel];
-    await scope.write(COUNT[channel === "" ? "ofAssistant" : "ofChannel"], [
-      assistantId,
-      fromAt,
-      fromId,
-      size,
-      counted,
-      ...list,
-    ]);
-    return true;
+  const work = (inside: Scope) => countInside(inside, options);
+  return scope.transaction(work, { oneSnapshot: true }).catch((error: unknown) => {
+    if (isLostToAnother(error)) return false; // the next run continues
+    throw error;
   });
+}
+
+async function countInside(scope: Scope, options: CountOptions): Promise<boolean> {
+  const { batch = BATCH_SIZE, size = SIZE, most = MOST, counted = COUNTED } = options;
+  if (!(await scope.tryLock(BLOCKS))) return false;
+  const [moved] = await scope.write(MOVE, [batch]);
+  await scope.write(REMOVE_EMPTY);
+  const [block] = await scope.write(NEXT, [most]);
+  if (!block) return moved!.count === batch;
+  const { assistantId, channel, fromAt, fromId } = block;
+  const list = channel === "" ? [] : [channel];
+  await scope.write(COUNT[channel === "" ? "ofAssistant" : "ofChannel"], [
+    assistantId,
+    fromAt,
+    fromId,
+    size,
+    counted,
+    ...list,
+  ]);
+  return true;
 }
 
 const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";

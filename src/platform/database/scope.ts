@@ -110,19 +110,26 @@ export class Scope extends ScopeNotifications {
     this.made.clear();
   }
 
-  /** Runs `work` in a transaction, or in the one already open, and stores the audit entry with it. */
-  async transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
+  /**
+   * Runs `work` in a transaction, or in the one already open, and stores the audit entry with it.
+   * @param oneSnapshot whether all parts of a statement must see the same moment on a Citus cluster, too; conflicts with
+   *   concurrent changes then fail with SQLSTATE 40001
+   */
+  async transaction<R>(work: (scope: Scope) => Promise<R>, { oneSnapshot = false } = {}): Promise<R> {
     if (this.db.isTransaction) {
       const result = await work(this);
       await this.storeAudit();
       return result;
     }
     const inside = (db: Knex) => this.with({ db }).transaction(work);
-    const result = this.db.transaction(inside).catch((error: unknown) => {
+    const { settings } = this.db.client as Client; // as connect makes it
+    const isolation =
+      oneSnapshot && settings.isDistributed ? { isolationLevel: "repeatable read" as const } : {};
+    const result = this.db.transaction(inside, isolation).catch((error: unknown) => {
       this.operation?.rolledBack();
       throw error;
     });
-    return (this.db.client as Client).noted(this.organizationId, result); // as connect makes it
+    return (this.db.client as Client).noted(this.organizationId, result);
   }
 
   /** Stores the audit entry unless it is stored already or belongs to the operation's first event. */

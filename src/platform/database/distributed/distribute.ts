@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { openClient } from "../open-client";
 import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
-import { HAS_CITUS, isTrue } from "./is-distributed";
+import { HAS_CITUS, isTrue } from "../migrations/is-distributed";
 import { fitPolicies } from "./policies";
 import { readViews, type View } from "./views";
 

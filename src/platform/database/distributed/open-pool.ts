@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { connect, type ConnectOptions } from "../connect";
 import type { Client } from "../knex-client/client";
 import { readViews, type View } from "./views";
-import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
+import { isDistributed } from "../migrations/is-distributed";
 
 /**
  * Opens a connection pool that knows whether the rows of organizations are distributed.
@@ -11,7 +11,10 @@ import { HAS_CITUS, IS_DISTRIBUTED, isTrue } from "./is-distributed";
 export async function openPool(url: string, options: ConnectOptions): Promise<Knex> {
   const db = connect(url, options);
   try {
-    if (!(await isDistributed(db, options))) return db;
+    if (!(await isDistributed(db))) return db;
+    const setting = unsupported(options);
+    if (setting !== undefined)
+      throw new Error(`Citus distributes this database, which ${setting} does not support: unset it.`);
     const { settings } = db.client as Client; // as connect makes it
     settings.isDistributed = true;
     settings.rewrite = await readViews(async (text) => (await db.raw<{ rows: View[] }>(text)).rows);
@@ -20,15 +23,6 @@ export async function openPool(url: string, options: ConnectOptions): Promise<Kn
     await db.destroy();
     throw error;
   }
-}
-
-async function isDistributed(db: Knex, options: ConnectOptions): Promise<boolean> {
-  const asked = { query: async (text: string) => db.raw<{ rows: { answer: boolean }[] }>(text) };
-  if (!(await isTrue(asked, HAS_CITUS)) || !(await isTrue(asked, IS_DISTRIBUTED))) return false;
-  const setting = unsupported(options);
-  if (setting !== undefined)
-    throw new Error(`Citus distributes this database, which ${setting} does not support: unset it.`);
-  return true;
 }
 
 function unsupported({ pooled = false, wrote }: ConnectOptions): string | undefined {

@@ -2,7 +2,7 @@ import type { Config } from "../../settings/config";
 import { connect } from "../connect";
 import { FROM_POOLER, openClient } from "../open-client";
 import { refusePooler } from "../pooler";
-import { HAS_CITUS, isTrue } from "./is-distributed";
+import { HAS_CITUS, isTrue } from "../migrations/is-distributed";
 import { ON_WORKER } from "../refuse-worker";
 
 /** Oldest supported major version of Citus. */

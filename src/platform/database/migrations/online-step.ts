@@ -1,4 +1,6 @@
 import type { Knex } from "knex";
+import { BATCHES } from "./distributed-batches";
+import { isDistributed } from "./is-distributed";
 
 /** An index that is built while servers use its table. */
 interface IndexStep {
@@ -97,11 +99,10 @@ export async function runBatch(db: Knex, { name, batch }: BackfillStep): Promise
   const progress = "select cursor from online_steps where name = ? and done_at is null for update";
   const { rows } = await db.raw<{ rows: { cursor: unknown }[] }>(progress, [name]);
   if (!rows[0]) return false;
-  const next = (await batch(db, rows[0].cursor)) ?? null;
-  const stored = next === null ? null : JSON.stringify(next);
-  await db.raw(
-    `update online_steps set cursor = ?::jsonb, done_at = case when ? then now() end where name = ?`,
-    [stored, next === null, name],
-  );
+  const run = (await isDistributed(db)) ? (BATCHES[name] ?? batch) : batch;
+  const next = (await run(db, rows[0].cursor)) ?? null;
+  if (next === null)
+    await db.raw("update online_steps set cursor = null, done_at = now() where name = ?", [name]);
+  else await db.raw("update online_steps set cursor = ?::jsonb where name = ?", [JSON.stringify(next), name]);
   return next !== null;
 }
