@@ -24,6 +24,7 @@ import {
   type VariableNode,
 } from "graphql";
 import { accessOf, type Access } from "../schema/core/access";
+import { waitsFor } from "../schema/core/waits";
 import { withExtensions } from "./extensions";
 import { adviceFor } from "./read-only";
 import type { Engine, Run } from "./run";
@@ -57,6 +58,8 @@ export interface Operation {
   /** Names of the fields around the result, outermost first. */
   readonly resultPath: readonly string[];
   readonly shape: Shape;
+  /** Whether the operation waits for HTTP requests of its own with these values of variables. */
+  readonly waits: (values: Readonly<Record<string, unknown>>) => boolean;
   readonly run: Run;
 }
 
@@ -90,12 +93,10 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
   const responseFields = field.selectionSet?.selections.map((node) => responseName(node as FieldNode)) ?? [];
   const readOnly = input ? responseFields.filter((name) => !bodyFields.includes(name)) : [];
   const { name: typeName } = getNamedType(type);
+  const rootField = fieldOf(definition.selectionSet).name.value;
   const operation: Operation = {
     name: definition.name?.value ?? row.id,
-    access: accessOf(
-      fieldOf(definition.selectionSet).name.value,
-      definition.operation === OperationTypeNode.MUTATION,
-    ),
+    access: accessOf(rootField, definition.operation === OperationTypeNode.MUTATION),
     definition,
     variables,
     ...(input && { input }),
@@ -105,6 +106,8 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     ...(field.selectionSet && { selection: field.selectionSet }),
     resultPath,
     shape: shaperOf(type, field.selectionSet, row.nullable ?? []),
+    waits: (values) =>
+      waitsFor(rootField, Object.fromEntries(variables.map((one) => [one.argument.name, values[one.name]]))),
     run: lazily(() => engine.compile(document)),
   };
   return { ...row, path, operation };

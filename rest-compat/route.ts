@@ -52,10 +52,6 @@ export interface Route {
   readonly nullable?: readonly string[];
   /** Names of the response's schemas in the OpenAPI document, by GraphQL type. Default: the name of the type. */
   readonly components?: Readonly<Record<string, string>>;
-  /** Whether the operation waits for external HTTP requests: no database transaction is open in the meantime. */
-  readonly waits?: true;
-  /** Boolean query parameter with which the operation waits, as if `waits` were set. */
-  readonly waitsIf?: string;
   /** The path is an extension of the documented interface. */
   readonly extension?: true;
 }
@@ -77,8 +73,6 @@ type Row = Pick<
   | "hints"
   | "nullable"
   | "components"
-  | "waits"
-  | "waitsIf"
   | "extension"
 > &
   Partial<Pick<Route, "success" | "auth">> &

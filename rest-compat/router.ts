@@ -4,7 +4,8 @@ import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/refuse-method";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
-import { DomainError, invalid, withPaths } from "../src/platform/errors";
+import { idempotencyKey, storedKey } from "../src/http/idempotency-key";
+import { DomainError, withPaths } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson, readUnused } from "./body";
 import { callerFor } from "./caller-for";
@@ -109,16 +110,7 @@ async function answer(
     return finish(await work(context.scope));
   }
   const content = [route.id, req.url!, form?.identity ?? variables];
-  // The caller is part of the key, because an answer may contain data that other callers must not see.
-  const callerKey = JSON.stringify([
-    caller?.kind,
-    caller?.userId,
-    key,
-    ...(caller?.limits ? [caller.keyId] : []),
-  ]);
-  const { waits = false, waitsIf } = route;
-  const isWaiting = waits || (waitsIf !== undefined && variables[waitsIf] === true);
-  const repeatable = { key: callerKey, content, waits: isWaiting };
+  const repeatable = { key: storedKey(caller, key), content, waits: route.operation!.waits(variables) };
   const { replayed, ...answer } = await server.once(context, repeatable, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   await finish(answer);
@@ -174,12 +166,4 @@ function send(
   if (disclosed.length > 0) keepUncompressed(res);
   beginJson(res, status);
   return sendJson(res, piecesOf(JSON.stringify(body), scope));
-}
-
-function idempotencyKey(req: IncomingMessage): string | undefined {
-  const { "idempotency-key": key } = req.headers;
-  if (key === undefined) return undefined;
-  if (typeof key !== "string" || !/^[\x20-\x7e]{1,255}$/.test(key))
-    throw invalid([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
-  return key;
 }

@@ -20,7 +20,6 @@ export const chats = group("Chats", "keyOrBearer", [
     post: "/rest/v1/ai-chats/messages",
     success: 201,
     summary: "Add a message to a live chat",
-    waitsIf: "wait",
     components: { Message: "PostedMessage" },
     document: `mutation PostMessage($input: PostMessageInput!, $wait: Boolean) {
       result: postMessage(input: $input, withReply: $wait) { ${MESSAGE} reply { ${MESSAGE} } } }`,

@@ -9,7 +9,6 @@ export const files = group("Files", "key", [
     post: "/rest/v1/files/upload",
     success: 201,
     body: "multipart",
-    waits: true,
     summary: "Upload a file, with a JSON object in the form field `metadata`",
     notes:
       "To let an assistant answer from the file, attach it with the GraphQL mutation `attachFile`, then switch on the lookup with `updateRagSettings`; REST has no path for either. See [Knowledge](/docs/knowledge).",

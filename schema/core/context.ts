@@ -25,11 +25,15 @@ export interface Context {
   readonly spend: (action: VisitorAction) => void;
   /** Id that all attempts of a request with an Idempotency-Key share, if its work waits for HTTP. */
   readonly attemptId: string | undefined;
+  /** The header Idempotency-Key of a request to GraphQL. */
+  readonly idempotencyKey: string | undefined;
   /** Disconnects a subscriber that reads too slowly and has too many events queued. */
   readonly tooSlow: () => void;
 }
 
-export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend" | "attemptId" | "tooSlow">> {
+export interface ContextOptions extends Partial<
+  Pick<Context, "origin" | "spend" | "attemptId" | "idempotencyKey" | "tooSlow">
+> {
   readonly requestId: string;
   /** Default: GRAPHQL. */
   readonly interface?: Origin["interface"];
@@ -50,11 +54,11 @@ export function makeContext(
   caller: Caller | undefined,
   { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", ...rest }: ContextOptions,
 ): Context {
-  const { address, attemptId, tooSlow = () => undefined } = rest;
+  const { address, attemptId, idempotencyKey, tooSlow = () => undefined } = rest;
   const fresh = () => database.scope(caller?.organizationId ?? "", caller?.limits?.assistantIds);
   const source = { requestId, interface: by, address };
   return {
     ...{ caller, scope: scope ?? fresh(), fresh, requestId, source, origin },
-    ...{ spend, tooSlow, attemptId, disclosed: [] },
+    ...{ spend, tooSlow, attemptId, idempotencyKey, disclosed: [] },
   };
 }

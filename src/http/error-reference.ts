@@ -99,7 +99,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "Send `Content-Type: application/json`, or `multipart/form-data` for an upload.",
   ],
   IDEMPOTENCY_KEY_REUSED: [
-    "This `Idempotency-Key` was used for a request with another path, query or body.",
+    "This `Idempotency-Key` was used for a request with another path, query, body, document or variables.",
     "Use a new key for each new request.",
   ],
   RATE_LIMITED: [

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
 import express, { type Request, type RequestHandler } from "express";
+import Negotiator from "negotiator";
 import processRequest, { type ProcessRequestOptions } from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../platform/errors";
 import { answerInPieces, markSources, piecesOf } from "../platform/json/json-source";
@@ -55,7 +56,11 @@ export function graphqlHandler<Context extends BaseContext>(
       const request = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
       await options.limited(() => answer(options, req, res, request, newContext()));
     } catch (error) {
-      options.sendError(res, toDomainError(error), forGraphQL);
+      options.sendError(res, toDomainError(error), (body) => {
+        res.setHeader("Content-Type", `${mediaTypeFor(req)}; charset=utf-8`);
+        res.appendHeader("Vary", "Accept");
+        return forGraphQL(body);
+      });
     }
   };
 }
@@ -84,6 +89,11 @@ async function answer<Context extends BaseContext>(
   res.statusCode = status;
   await sendJson(res, piecesOf(text, asker));
 }
+
+/** The media type of GraphQL that the client prefers. Apollo chooses the same for the answers of operations. */
+const mediaTypeFor = (req: IncomingMessage): string =>
+  new Negotiator(req).mediaType(MEDIA_TYPES) ?? MEDIA_TYPES[0]!;
+const MEDIA_TYPES = ["application/json", "application/graphql-response+json"];
 
 /** Error body for requests without an operation: in the place where GraphQL clients look, and in the usual one. */
 function forGraphQL(body: ErrorBody) {

@@ -15,17 +15,22 @@ import {
 import {
   GraphQLError,
   OperationTypeNode,
-  type DocumentNode,
   type GraphQLFormattedError,
-  type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError } from "../platform/errors";
-import { DocumentCost } from "./document-cost";
+import { cachedDocument, type CachedDocument, type CompileOptions } from "./cached-document";
 import { MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
 import { withListHint } from "./list-hints";
+import {
+  identityOf,
+  runRepeatably,
+  type OperationResult,
+  type Part,
+  type Repeatable,
+} from "./repeatable-mutations";
 import {
   alone,
   withCode,
@@ -35,29 +40,14 @@ import {
   withoutNames,
 } from "./graphql-refusals";
 
-/** A document compiled by the engine that REST uses too. */
-export interface CompiledDocument<Context> {
-  readonly coerce: (values: Record<string, unknown>) => {
-    readonly errors?: readonly GraphQLError[];
-    readonly coerced?: Record<string, unknown>;
-  };
-  readonly run: (
-    context: Context,
-    variables: Record<string, unknown>,
-  ) => Promise<{ readonly data?: unknown; readonly errors?: readonly GraphQLError[] }>;
-}
-
-export interface GraphQLOptions<Context extends BaseContext> {
-  readonly schema: GraphQLSchema;
+export interface GraphQLOptions<Context extends BaseContext> extends CompileOptions<Context> {
   readonly introspection: boolean;
-  /** Compiles a document with one operation. */
-  readonly compile: (document: DocumentNode) => CompiledDocument<Context>;
   readonly warnings: (context: Context) => readonly string[];
+  /** The services for a request with an Idempotency-Key; undefined without one. */
+  readonly repeatable: (context: Context) => Repeatable<Context> | undefined;
+  /** Warns that a header has no effect. */
+  readonly warn: (context: Context, text: string) => void;
   readonly format: (error: GraphQLError, context: Context) => GraphQLFormattedError;
-}
-
-interface CachedDocument<Context> extends CompiledDocument<Context> {
-  readonly cost: DocumentCost;
 }
 
 /** Size of the cache of compiled documents; a dashboard uses a few dozen. */
@@ -134,7 +124,7 @@ async function answerOf<Context extends BaseContext>(
     return refusal([overWebSocket], "BAD_USER_INPUT");
   const document = alone(request.document, operation);
   const key = `${queryHash} ${operationName ?? ""}`;
-  const known = documents.get(key) ?? compiled(options, document);
+  const known = documents.get(key) ?? cachedDocument(options, document);
   documents.set(key, known);
   const sent = request.request.variables ?? {};
   const { errors: refused, coerced } = known.coerce(sent);
@@ -146,13 +136,40 @@ async function answerOf<Context extends BaseContext>(
   if (counted.refusal) return refusal([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
   const { cost, problem } = counted;
   if (problem) return refusal([problem], "COST_LIMIT");
-  return answered(options, request, await catchFailure(known.run(contextValue, coerced ?? {})), { cost });
+  const repeatable = options.repeatable(contextValue);
+  if (repeatable && operation.operation === OperationTypeNode.MUTATION)
+    return answeredOnce(options, request, repeatable, known.parts(coerced ?? {}), { cost });
+  if (repeatable) options.warn(contextValue, KEY_UNUSED);
+  const { data, errors } = await catchFailure(known.run(contextValue, coerced ?? {}));
+  const formatted = errors?.map((error) => options.format(error, contextValue));
+  return answered(options, request, { data, errors: formatted }, { cost });
 }
 
-const compiled = <Context extends BaseContext>(
-  { compile, schema }: GraphQLOptions<Context>,
-  document: DocumentNode,
-): CachedDocument<Context> => ({ ...compile(document), cost: new DocumentCost(schema, document) });
+const KEY_UNUSED = "The header Idempotency-Key was ignored: only mutations have it.";
+
+/** Runs a mutation with an Idempotency-Key. */
+async function answeredOnce<Context extends BaseContext>(
+  options: GraphQLOptions<Context>,
+  request: GraphQLRequestContextResponseForOperation<Context>,
+  repeatable: Repeatable<Context>,
+  parts: readonly Part<Context>[],
+  extensions: Record<string, unknown>,
+): Promise<GraphQLResponse> {
+  const { contextValue, queryHash, operationName } = request;
+  const format = (error: GraphQLError) => options.format(error, contextValue);
+  try {
+    const content = [queryHash, operationName, await identityOf(request.request.variables ?? {})];
+    const { data, errors, replayed } = await runRepeatably(repeatable, parts, content, format);
+    const more = replayed.length > 0 ? { ...extensions, replayed } : extensions;
+    const answer = answered(options, request, { data, errors: errors.length > 0 ? errors : undefined }, more);
+    if (replayed.length > 0 && replayed.length === Object.keys(data).length)
+      answer.http.headers.set("idempotency-replayed", "true");
+    return answer;
+  } catch (error) {
+    const failure = format(new GraphQLError((error as Error).message, { originalError: error as Error }));
+    return answered(options, request, { data: null, errors: [failure] }, extensions);
+  }
+}
 
 const overWebSocket = new GraphQLError(
   "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
@@ -163,8 +180,6 @@ interface SingleResult {
   readonly errors?: readonly GraphQLFormattedError[];
 }
 
-type OperationResult = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
-
 /** Timeouts and a lost database connection fail the whole operation. */
 const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =>
   run.catch((error: unknown) => ({
@@ -173,7 +188,10 @@ const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =
   }));
 
 /** Statuses of failed operations; the same errors before an operation have them too. Other failures have 200. */
-const STATUSES: Readonly<Record<string, number>> = { RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 };
+const STATUSES: Readonly<Record<string, number>> = {
+  ...{ RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 },
+  ...{ IDEMPOTENCY_KEY_REUSED: 422, REQUEST_IN_PROGRESS: 409 },
+};
 
 /** The status of an answer. With the data of any field it is 200: a client would repeat the whole operation after 429. */
 function statusOf({ data, errors }: SingleResult): number | undefined {
@@ -182,14 +200,17 @@ function statusOf({ data, errors }: SingleResult): number | undefined {
 }
 
 function answered<Context extends BaseContext>(
-  { format, warnings }: GraphQLOptions<Context>,
+  { warnings }: GraphQLOptions<Context>,
   { contextValue }: GraphQLRequestContext<Context>,
-  { data, errors }: OperationResult,
+  {
+    data,
+    errors,
+  }: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] | undefined },
   extensions: Record<string, unknown>,
 ): GraphQLResponse {
   const messages = warnings(contextValue);
   const singleResult = {
-    ...(errors && { errors: errors.map((error) => format(error, contextValue)) }),
+    ...(errors && { errors }),
     data: data as Record<string, unknown> | null,
     extensions: { ...extensions, ...(messages.length > 0 && { warnings: messages }) },
   };

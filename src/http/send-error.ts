@@ -8,7 +8,7 @@ import { beginJson, sendText } from "./send-json";
 
 /**
  * Ends a response with an error: as JSON, or as a page for browsers outside `/rest` and `/graphql`.
- * @param shape converts REST's error body to another format
+ * @param shape converts REST's error body to another format, and may set the header Content-Type
  */
 export type SendError = (res: ServerResponse, error: unknown, shape?: (body: ErrorBody) => unknown) => void;
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
-import { getOperationAST, type GraphQLSchema } from "graphql";
+import type { GraphQLSchema } from "graphql";
 import type { CompiledRoute } from "../../rest-compat/compile";
 import { atAddress, openApi } from "../../rest-compat/openapi";
 import { restRouter } from "../../rest-compat/router";
-import { coerce, type Engine } from "../../rest-compat/run";
+import type { Engine } from "../../rest-compat/run";
 import { pathSuggester } from "../../rest-compat/suggest-path";
 import type { RestServer } from "../../rest-compat/server";
-import { makeContext, type Context } from "../../schema/core/context";
+import { makeContext } from "../../schema/core/context";
 import { EVENT_CONTRACTS } from "../events/schemas/payloads";
 import { eventDocuments } from "../http/event-documents";
 import { answeredBy } from "../account/organization/answered-by";
@@ -19,8 +19,6 @@ import { compress } from "../http/compress";
 import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/downloads";
 import { engineCallbacks } from "../http/engine-callbacks";
-import { apolloServer } from "../http/graphql";
-import { graphqlHandler } from "../http/graphql-handler";
 import { health } from "../http/health";
 import { explorer, pages } from "../http/pages";
 import { recordings } from "../http/recordings";
@@ -28,7 +26,6 @@ import { toDomainError } from "../http/parser-errors";
 import { refuseMethod } from "../http/refuse-method";
 import { requestLog } from "../http/request-log";
 import { errorSender, type SendError } from "../http/send-error";
-import { errorFormatter } from "../http/error-formatter";
 import { smsIntercept } from "../http/sms-intercept";
 import { home } from "../http/home";
 import { traceRequests } from "../http/trace-requests";
@@ -38,6 +35,7 @@ import { DomainError, invalid } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
 import type { Service } from "./open-service";
+import { graphqlOf, type Serving } from "./serve-graphql";
 
 /** The GraphQL schema and the REST routes compiled against it. */
 export interface Interfaces {
@@ -78,17 +76,16 @@ export async function httpApp(
   interfaces: Interfaces,
   isDraining: () => boolean,
 ): Promise<RequestListener> {
-  const { logger, database, crypto, metrics, limits, ports } = service;
+  const { database, crypto, metrics, limits, ports } = service;
   const { schema, engine, rows } = interfaces;
-  const sendError = errorSender(logger);
-  const callers = new Callers({ ...service, publicUrl: ports.publicUrl });
+  const serving = servingOf(service, isDraining);
+  const { callers, sendError } = serving;
   const document = JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS));
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = firstOf(service);
   app.use(first, requireHost);
-  const serving: Serving = { callers, limited: new ConcurrencyLimit(OPERATIONS).run, sendError };
-  app.use(restRouter(restServer(service, { ...serving, isDraining }), rows));
+  app.use(restRouter(restServer(service, serving), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, serving));
 
@@ -113,6 +110,13 @@ export async function httpApp(
   return (req, res) =>
     answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
 }
+
+const servingOf = (service: Service, isDraining: () => boolean): Serving => ({
+  callers: new Callers({ ...service, publicUrl: service.ports.publicUrl }),
+  sendError: errorSender(service.logger),
+  limited: new ConcurrencyLimit(OPERATIONS).run,
+  isDraining,
+});
 
 const publicAnswers = async (database: Database): Promise<string> =>
   answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""), "public");
@@ -170,18 +174,8 @@ const requireHost: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** Parts of the server that both interfaces use. */
-interface Serving {
-  readonly callers: Callers;
-  readonly limited: RestServer["limited"];
-  readonly sendError: SendError;
-}
-
 /** The services that REST needs from this server. */
-function restServer(
-  service: Service,
-  { callers, limited, sendError, isDraining }: Serving & { readonly isDraining: () => boolean },
-): RestServer {
+function restServer(service: Service, { callers, limited, sendError, isDraining }: Serving): RestServer {
   const { config, database, ports } = service;
   const { addressOf } = callers;
   return {
@@ -206,44 +200,4 @@ function restServer(
     maxFileBytes: config.MAX_FILE_BYTES,
     lenient: config.REST_UNKNOWN_FIELDS === "ignore",
   };
-}
-
-/** GraphQL over HTTP: Apollo runs documents compiled by REST's engine. */
-async function graphqlOf(
-  { config, database, logger }: Service,
-  engine: Engine,
-  { callers, limited, sendError }: Serving,
-): Promise<RequestHandler> {
-  const { schema } = engine;
-  const apollo = apolloServer<Context>({
-    schema,
-    introspection: config.GRAPHQL_INTROSPECTION,
-    compile: (document) => {
-      const operation = getOperationAST(document)!; // the document has one
-      return {
-        coerce: (values) => coerce(schema, operation, values),
-        run: engine.compile(document),
-      };
-    },
-    warnings: ({ scope }) => scope.notes.warnings,
-    format: errorFormatter(logger),
-  });
-  await apollo.start();
-  return graphqlHandler({
-    apollo,
-    authenticate: async (req, res) => {
-      const caller = await callers.authenticate(req, res);
-      return () =>
-        makeContext(database, caller, {
-          requestId: requestId(res),
-          address: callers.addressOf(req),
-          ...callers.visit(req, res, caller),
-        });
-    },
-    pieceOwnerOf: ({ scope }) => scope,
-    limited,
-    disclosesSecret: ({ disclosed }) => disclosed.length > 0,
-    maxFileBytes: config.MAX_FILE_BYTES,
-    sendError,
-  });
 }

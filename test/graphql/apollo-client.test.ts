@@ -1,5 +1,12 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { ApolloClient, gql, HttpLink, InMemoryCache, type InMemoryCacheConfig } from "@apollo/client";
+import {
+  ApolloClient,
+  CombinedGraphQLErrors,
+  gql,
+  HttpLink,
+  InMemoryCache,
+  type InMemoryCacheConfig,
+} from "@apollo/client";
 import ts from "typescript";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
@@ -114,4 +121,53 @@ test("Apollo Client shows the other fields of a page with one wrong id", async (
   });
   expect(data).toMatchObject({ assistant: { id: assistantId }, gone: null });
   expect(error).toMatchObject({ errors: [{ path: ["gone"], extensions: { code: "ASSISTANT_NOT_FOUND" } }] });
+});
+
+test("Apollo Client reads the code of a request that is refused before its operation runs", async () => {
+  const asked = (headers: Record<string, string>) =>
+    new ApolloClient({
+      link: new HttpLink({ uri: `${running.url}/graphql`, headers }),
+      cache: new InMemoryCache(),
+    })
+      .query({ query: gql("{ organization { id } }") })
+      .catch((error: unknown) => error);
+  const wrong: Record<string, string>[] = [{ "X-API-Key": "unknown" }, { Authorization: "Bearer unknown" }];
+  for (const headers of wrong) {
+    const error = await asked(headers);
+    expect([CombinedGraphQLErrors.is(error), error]).toEqual([
+      true,
+      expect.objectContaining({
+        errors: [
+          expect.objectContaining({ extensions: expect.objectContaining({ code: "UNAUTHENTICATED" }) }),
+        ],
+      }),
+    ]);
+  }
+});
+
+test.each([
+  ["application/graphql-response+json", "application/graphql-response+json"],
+  ["application/graphql-response+json, application/json;q=0.9", "application/graphql-response+json"],
+  ["application/json, application/graphql-response+json;q=0.9", "application/json"],
+  ["*/*", "application/json"],
+  ["text/plain", "application/json"],
+])("for %s, refused requests are answered in %s", async (Accept, type) => {
+  const refused: [object, unknown][] = [
+    [{ "X-API-Key": "unknown" }, { query: "{ organization { id } }" }],
+    [running.api.headers, "{"],
+    [running.api.headers, { query: `{ ${"a ".repeat(40_000)} }` }],
+  ];
+  for (const [headers, body] of refused) {
+    const { api } = running;
+    const answer = await api
+      .as({ ...headers, Accept, "Content-Type": "application/json" })
+      .request("POST", "/graphql", body);
+    expect([answer.headers.get("content-type"), answer.headers.get("vary")]).toEqual([
+      `${type}; charset=utf-8`,
+      expect.stringContaining("Accept"),
+    ]);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      errors: [{ extensions: { code: expect.any(String), requestId: expect.any(String) } }],
+    });
+  }
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { getOperationAST, parse, type FieldNode } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
+import { waitsFor } from "../../schema/core/waits";
 import type { Answer } from "../support/api";
 import { useApp } from "../support/app";
 import { exampleOf, send, type Call } from "../support/examples";
@@ -38,6 +40,10 @@ afterAll(async () => {
 
 const posts = routes.filter(({ method, document }) => method === "post" && document !== undefined);
 type Row = (typeof posts)[number];
+function isWaiting({ document }: Row): boolean {
+  const [field] = getOperationAST(parse(document!))!.selectionSet.selections;
+  return waitsFor((field as FieldNode).name.value, {});
+}
 const another = worlds(() => running.api);
 let keys = 0;
 const newKey = () => `key ${++keys} / ${process.pid}`;
@@ -82,59 +88,56 @@ describe.each(posts)("$method $path with an Idempotency-Key", (route) => {
       status: route.success,
       text: answer.text,
     });
-    if (route.waits) expect(asked).toBe(true);
+    if (isWaiting(route)) expect(asked).toBe(true);
     const again = await post(route, call, key);
     expect([again.text, again.headers.get("idempotency-replayed")]).toEqual([answer.text, "true"]);
   });
 });
 
-describe.each(posts.filter(({ waits }) => waits))(
-  "$method $path, whose work waits for a provider",
-  (route) => {
-    const example = exampleOf(route.id);
-    const other = (call: Call): Call =>
-      call.form
-        ? { ...call, form: { ...call.form, content: "other" } }
-        : { ...call, body: { ...call.body, externalId: "other" } };
+describe.each(posts.filter(isWaiting))("$method $path, whose work waits for a provider", (route) => {
+  const example = exampleOf(route.id);
+  const other = (call: Call): Call =>
+    call.form
+      ? { ...call, form: { ...call.form, content: "other" } }
+      : { ...call, body: { ...call.body, externalId: "other" } };
 
-    test("returns 409 for the same key meanwhile, and 422 with another body", async () => {
-      const call = example(await another(example));
-      const key = newKey();
-      const meanwhile = async () => {
-        expect(await post(route, call, key)).toMatchObject({
-          status: 409,
-          body: { code: "REQUEST_IN_PROGRESS" },
-        });
-        expect((await post(route, call, key)).headers.get("retry-after")).toBe("2");
-        expect(await post(route, other(call), key)).toMatchObject({
-          status: 422,
-          body: { code: "IDEMPOTENCY_KEY_REUSED" },
-        });
-      };
-      const { answer } = await whileNoneAnswers(() => post(route, call, key), meanwhile);
-      expect(answer.status).toBe(route.success);
-    });
+  test("returns 409 for the same key meanwhile, and 422 with another body", async () => {
+    const call = example(await another(example));
+    const key = newKey();
+    const meanwhile = async () => {
+      expect(await post(route, call, key)).toMatchObject({
+        status: 409,
+        body: { code: "REQUEST_IN_PROGRESS" },
+      });
+      expect((await post(route, call, key)).headers.get("retry-after")).toBe("2");
+      expect(await post(route, other(call), key)).toMatchObject({
+        status: 422,
+        body: { code: "IDEMPOTENCY_KEY_REUSED" },
+      });
+    };
+    const { answer } = await whileNoneAnswers(() => post(route, call, key), meanwhile);
+    expect(answer.status).toBe(route.success);
+  });
 
-    test("accepts the key of a crashed server after 90 seconds by the database's clock, and not earlier", async () => {
-      const call = example(await another(example));
-      const key = newKey();
-      const abandon = (age: string) =>
-        running.database.query(
-          `update idempotency_claims set claimed_at = now() - $1::interval, claim = 'of a dead server'`,
-          [age],
-        );
-      const meanwhile = async () => {
-        await abandon("85 seconds");
-        expect((await post(route, call, key)).status).toBe(409);
-        await abandon("91 seconds");
-      };
-      await whileNoneAnswers(() => post(route, call, key), meanwhile);
-      const next = await post(route, call, key);
-      expect([next.status, next.headers.get("idempotency-replayed")]).toEqual([route.success, null]);
-      expect((await post(route, call, key)).text).toBe(next.text);
-    });
-  },
-);
+  test("accepts the key of a crashed server after 90 seconds by the database's clock, and not earlier", async () => {
+    const call = example(await another(example));
+    const key = newKey();
+    const abandon = (age: string) =>
+      running.database.query(
+        `update idempotency_claims set claimed_at = now() - $1::interval, claim = 'of a dead server'`,
+        [age],
+      );
+    const meanwhile = async () => {
+      await abandon("85 seconds");
+      expect((await post(route, call, key)).status).toBe(409);
+      await abandon("91 seconds");
+    };
+    await whileNoneAnswers(() => post(route, call, key), meanwhile);
+    const next = await post(route, call, key);
+    expect([next.status, next.headers.get("idempotency-replayed")]).toEqual([route.success, null]);
+    expect((await post(route, call, key)).text).toBe(next.text);
+  });
+});
 
 test("a failure releases the key at once", async () => {
   const { assistantId } = await buildWorld(

@@ -1,0 +1,97 @@
+import type { RequestHandler } from "express";
+import { getOperationAST } from "graphql";
+import { coerce, type Engine } from "../../rest-compat/run";
+import type { RestServer } from "../../rest-compat/server";
+import { makeContext, type Context } from "../../schema/core/context";
+import { waitsFor } from "../../schema/core/waits";
+import { Idempotency } from "../account/organization/idempotency";
+import { requestId } from "../http/answer-headers";
+import type { Callers } from "../http/callers";
+import { errorFormatter } from "../http/error-formatter";
+import { apolloServer } from "../http/graphql";
+import { graphqlHandler } from "../http/graphql-handler";
+import { idempotencyKey, storedKey } from "../http/idempotency-key";
+import type { Repeatable } from "../http/repeatable-mutations";
+import type { SendError } from "../http/send-error";
+import type { Service } from "./open-service";
+
+/** Parts of the server that both interfaces use. */
+export interface Serving {
+  readonly callers: Callers;
+  readonly limited: RestServer["limited"];
+  readonly sendError: SendError;
+  readonly isDraining: () => boolean;
+}
+
+/** GraphQL over HTTP: Apollo runs documents compiled by REST's engine. */
+export async function graphqlOf(
+  service: Service,
+  engine: Engine,
+  { callers, limited, sendError, isDraining }: Serving,
+): Promise<RequestHandler> {
+  const { config, database } = service;
+  const apollo = runnerOf(service, engine, isDraining);
+  await apollo.start();
+  return graphqlHandler({
+    apollo,
+    authenticate: async (req, res) => {
+      const caller = await callers.authenticate(req, res);
+      return () =>
+        makeContext(database, caller, {
+          requestId: requestId(res),
+          address: callers.addressOf(req),
+          idempotencyKey: idempotencyKey(req),
+          ...callers.visit(req, res, caller),
+        });
+    },
+    pieceOwnerOf: ({ scope }) => scope,
+    limited,
+    disclosesSecret: ({ disclosed }) => disclosed.length > 0,
+    maxFileBytes: config.MAX_FILE_BYTES,
+    sendError,
+  });
+}
+
+/** Apollo with the documents of REST's engine. */
+const runnerOf = ({ config, logger }: Service, engine: Engine, isDraining: () => boolean) =>
+  apolloServer<Context>({
+    schema: engine.schema,
+    introspection: config.GRAPHQL_INTROSPECTION,
+    compile: (document) => {
+      const operation = getOperationAST(document)!; // the document has one
+      return {
+        coerce: (values) => coerce(engine.schema, operation, values),
+        run: engine.compile(document),
+      };
+    },
+    waits: waitsFor,
+    warnings: ({ scope }) => scope.notes.warnings,
+    warn: ({ scope }, text) => scope.warn(text),
+    repeatable: repeatableBy(isDraining),
+    format: errorFormatter(logger),
+  });
+
+/** The services for mutations with an Idempotency-Key. Each result is stored by a scope of its own, with its warnings. */
+const repeatableBy =
+  (isDraining: () => boolean) =>
+  (context: Context): Repeatable<Context> | undefined => {
+    const { caller, source, idempotencyKey: key } = context;
+    if (key === undefined) return undefined;
+    return {
+      keyOf: (field) => storedKey(caller, key, field),
+      once: async (request, work) => {
+        const own = context.fresh();
+        const answer = await own.of(Idempotency).once(
+          request,
+          async (scope, attemptId) => {
+            const inside: Context = { ...context, scope, attemptId, disclosed: [] };
+            return { status: 200, body: await work(inside), disclosed: inside.disclosed };
+          },
+          { caller, source, isDraining },
+        );
+        for (const text of own.notes.warnings) context.scope.warn(text);
+        context.disclosed.push(...answer.disclosed);
+        return { result: answer.body as never, replayed: answer.replayed };
+      },
+    };
+  };
