@@ -23,6 +23,13 @@ import { FunctionResolver } from "./functions/functions";
 import { KeyResolver } from "./keys/keys";
 import { AllLogsResolver } from "./logs/all-logs";
 import { LogLengthResolver, LogResolver } from "./logs/logs";
+import {
+  CallLogResolver,
+  ChatLogResolver,
+  LogChatResolver,
+  LogEntryChatResolver,
+  LogListItemChatResolver,
+} from "./logs/views";
 import { ModelCredentialResolver } from "./organization/model-credentials";
 import { ModelMappingResolver } from "./organization/model-mappings";
 import { OrganizationResolver } from "./organization/organization";
@@ -46,6 +53,11 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   LogResolver,
   LogLengthResolver,
   AllLogsResolver,
+  LogChatResolver,
+  LogListItemChatResolver,
+  LogEntryChatResolver,
+  ChatLogResolver,
+  CallLogResolver,
   ChatResolver,
   AssistantChatResolver,
   AttachedFileResolver,

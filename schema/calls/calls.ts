@@ -198,7 +198,7 @@ export class CallResolver {
 
   @FieldResolver(() => Chat, { description: "Chat with the messages of the call." })
   chat(@Root() { id }: Call, @Ctx() { scope }: Context) {
-    return scope.of(Chats).byId(id);
+    return scope.of(Chats).ofRecord(id);
   }
 
   @FieldResolver(() => Assistant, { description: "Assistant of the call, even if it has been deleted." })

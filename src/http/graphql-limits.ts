@@ -73,7 +73,7 @@ export interface CostResult {
 
 /**
  * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries.
+ * `last` entries, and a field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -106,7 +106,8 @@ function complexityOf(
           if (isLeafType(getNamedType(field.type))) return 0;
           const counts = SIZES.map((name) => (args as Readonly<Record<string, unknown>>)[name]);
           const entries = counts.find((count) => typeof count === "number");
-          return Math.max(1, entries ?? 1) * (1 + childComplexity);
+          const own = (field.extensions.countsAs as number | undefined) ?? 1; // only CountsAs writes it
+          return Math.max(1, entries ?? 1) * (own + childComplexity);
         },
       ],
     });

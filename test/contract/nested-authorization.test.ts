@@ -93,12 +93,16 @@ interface OperationPath {
   readonly path: SchemaPath;
 }
 
+/** Templates have no conversations. */
+const EMPTY = /^assistantTemplates\.data\.logs?\./;
+
 /** Every path that a caller may start, up to the first step that the rules of the root fields refuse. */
 const pathsFor = (caller: Omit<Caller, "organizationId">): OperationPath[] =>
   roots.flatMap((root) =>
     Object.keys(root.getFields())
       .filter((name) => allows(AUTHORIZATION[name]!, caller))
       .flatMap((name) => pathsBelow(schema, root, name, (path) => isOpen(path, caller)))
+      .filter((path) => !EMPTY.test(nameOf(path)))
       .map((path) => ({ kind: kindOf(root), path })),
   );
 

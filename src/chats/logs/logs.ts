@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { labelOf, withLabel, type ChatRow } from "../chats/chats";
+import { Chats, labelOf, withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { checkCursor } from "../../platform/database/connection";
 import { window, type PageQuery } from "../../platform/database/page";
@@ -77,17 +77,18 @@ export class Logs {
   async byId(assistantId: string, id: string): Promise<Log> {
     const [row] = await this.scope.table("chats").where({ id, assistantId });
     if (!row) return missing("Log", id);
-    const items = await this.scope.of(Messages).all(id);
-    const { channel: type, recordingUrl, startedAt: createdAt } = row;
-    return {
-      id,
-      type,
-      recordingUrl: recordingUrl ?? "",
-      messages: { items: items.map(toLogItem) },
-      metadata: logMetadata(withLabel(row)),
-      customerMetadata: customerMetadata(row),
-      createdAt,
-    };
+    return toLog(row, await this.scope.of(Messages).all(id));
+  }
+
+  /**
+   * The log of a chat; null while the chat is live, or if the log was deleted. Calls in the same tick share their
+   * statements.
+   * @param withMessages whether to read the messages
+   */
+  async ofChat(id: string, withMessages: boolean): Promise<Log | null> {
+    const row = await this.scope.of(Chats).shared(id);
+    if (row?.status !== "ended") return null;
+    return toLog(row, withMessages ? await this.scope.of(Messages).shared(id) : []);
   }
 
   private async batch(
@@ -117,6 +118,19 @@ export class Logs {
     const found = await read;
     return found.map((logs) => logs.map(toListItem));
   }
+}
+
+function toLog(row: ChatRow, messages: readonly Message[]): Log {
+  const { id, channel: type, recordingUrl, startedAt: createdAt } = row;
+  return {
+    id,
+    type,
+    recordingUrl: recordingUrl ?? "",
+    messages: { items: messages.map(toLogItem) },
+    metadata: logMetadata(withLabel(row)),
+    customerMetadata: customerMetadata(row),
+    createdAt,
+  };
 }
 
 /** A message in a log, with only the documented fields. */
