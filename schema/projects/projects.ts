@@ -86,14 +86,14 @@ export class ProjectResolver {
 
   @FieldResolver(() => AssistantPage, { description: "Assistants of the project." })
   assistants(@Root() { id: projectId }: Project, @Args() args: PageArgs, @Ctx() { scope }: Context) {
-    return scope.of(Assistants).list({ ...args, projectId });
+    return scope.of(Assistants).ofProject(projectId, args);
   }
 
   @FieldResolver(() => [WebhookDestination], {
     description: "Webhook destinations of the project, which replace those of the organization.",
   })
   webhookDestinations(@Root() { id }: Project, @Ctx() { scope }: Context) {
-    return scope.of(WebhookDestinations).list(id);
+    return scope.of(WebhookDestinations).ofProject(id);
   }
 }
 

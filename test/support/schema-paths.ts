@@ -56,16 +56,19 @@ const typesAt = (schema: GraphQLSchema, path: SchemaPath): readonly GraphQLObjec
 
 /**
  * The operation that selects only a path. @param leaf selection at its end
+ * @param entries number of entries of lists below the root
  */
 export function operationOf(
   kind: Operation["kind"],
   path: SchemaPath,
   world: World,
   leaf = "{ __typename }",
+  entries = 2,
 ): Operation {
   const [{ field: root }, ...below] = path as [SchemaPath[number], ...SchemaPath];
   const selection = below.reduceRight(
-    (inner, { on, field }) => `{ ... on ${on} { ${field.name}${argumentsOf(on, field, world)} ${inner} } }`,
+    (inner, { on, field }) =>
+      `{ ... on ${on} { ${field.name}${argumentsOf(on, field, world, entries)} ${inner} } }`,
     leaf,
   );
   const variables = root.args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(", ");
@@ -85,14 +88,14 @@ export function leavesOf(schema: GraphQLSchema, path: SchemaPath): string {
   return parts.length > 0 ? `{ ${parts.join(" ")} }` : "";
 }
 
-/** Requests one entry of each list, because the cost of an operation is limited. */
-function argumentsOf(on: string, { name, args }: Field, world: World): string {
+/** Requests few entries of each list, because the cost of an operation is limited. */
+function argumentsOf(on: string, { name, args }: Field, world: World, entries: number): string {
   const place = `${on}.${name}`;
   const given: Record<string, string | number> = { ...ARGUMENTS[place]?.(world) };
   for (const arg of args) {
     if (isRequiredArgument(arg) && !(arg.name in given))
       throw new Error(`test/support/schema-paths.ts lacks a value for the argument ${arg.name} of ${place}`);
-    if (["first", "take"].includes(arg.name)) given[arg.name] = 2;
+    if (["first", "take"].includes(arg.name)) given[arg.name] = entries;
   }
   const written = Object.entries(given).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return written.length > 0 ? `(${written.join(", ")})` : "";

@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
+import { ListPerId, pageOfOwner } from "../../platform/database/page-per-id";
 import { AuditedStatement } from "../../platform/database/audited-statement";
 import { encoded } from "../../platform/database/encoded";
 import type { Conditions } from "../../platform/database/filtered-statement";
@@ -56,6 +57,8 @@ const LIST = new List({
   conditions: CONDITIONS,
 });
 
+const OF_PROJECTS = new ListPerId(LIST, "projectId");
+
 /** Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project. */
 const CREATE = new AuditedStatement<AssistantRow>(({ db, $ }) => ({
   parts: Object.fromEntries(
@@ -100,6 +103,12 @@ export class Assistants {
     const { search } = query;
     const pattern = search ? `%${search.replace(/[\\%_]/g, "\\$&")}%` : null;
     const { data, meta } = await page(this.scope, LIST, query, { ...query, search: pattern });
+    return { data: data.map(toAssistant), meta };
+  }
+
+  /** Assistants of a project. Calls in the same tick with equal queries share their statements. */
+  async ofProject(projectId: string, query: PageQuery): Promise<Page<Assistant>> {
+    const { data, meta } = await pageOfOwner(this.scope, OF_PROJECTS, projectId, query);
     return { data: data.map(toAssistant), meta };
   }
 

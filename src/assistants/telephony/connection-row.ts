@@ -1,3 +1,5 @@
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 
 /** A phone number of an organization at a telephony provider, as shown to callers. */
@@ -19,6 +21,20 @@ export interface TelephonyConnection {
 export type ConnectionRow = Omit<TelephonyConnection, "authTokenHint" | "interceptSmsUrl"> & {
   readonly sealedToken: string;
 };
+
+const BY_ID = statement<ConnectionRow>(({ table, $, db }) =>
+  table("telephony_connections").where("id", db.raw("any(?::text[])", [$(1)])),
+);
+
+/** The stored connection; undefined if it does not exist. Reads in the same tick share one statement. */
+export function sharedRow(scope: Scope, id: string): Promise<ConnectionRow | undefined> {
+  const loader = scope.loader<ConnectionRow | undefined>("telephony_connections", async (ids) => {
+    const rows = await scope.read(BY_ID, [ids]);
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((one) => found.get(one));
+  });
+  return loader.load(id);
+}
 
 const HINT_LENGTH = 4;
 

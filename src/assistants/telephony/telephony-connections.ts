@@ -7,7 +7,7 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
-import { toConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
+import { sharedRow, toConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
 
 export interface ConnectTelephonyInput {
   readonly phoneNumber: string;
@@ -45,9 +45,9 @@ export class TelephonyConnections {
     return (await this.find(id)) ?? missing("TelephonyConnection", id);
   }
 
-  /** @returns undefined if it does not exist */
+  /** Calls in the same tick share one statement. @returns undefined if it does not exist */
   async find(id: string): Promise<TelephonyConnection | undefined> {
-    const row = await this.row(id);
+    const row = await sharedRow(this.scope, id);
     return row && this.present(row);
   }
 
@@ -143,7 +143,7 @@ export class TelephonyConnections {
       );
       const own = this.scope.of(Assistants);
       const found = await Promise.all(
-        rows.map(async (row) => ({ ...row, assistant: await own.byId(row.assistantId) })),
+        rows.map(async (row) => ({ ...row, assistant: await own.byIdIncludingDeleted(row.assistantId) })),
       );
       return ids.map((id) =>
         found.filter((row) => row.connectionId === id).map(({ assistant }) => assistant),

@@ -73,11 +73,11 @@ export class Logs {
     return loader.load(assistantId);
   }
 
-  /** @throws LOG_NOT_FOUND, also for a log of another assistant */
+  /** Calls in the same tick share their statements. @throws LOG_NOT_FOUND, also for a log of another assistant */
   async byId(assistantId: string, id: string): Promise<Log> {
-    const [row] = await this.scope.table("chats").where({ id, assistantId });
-    if (!row) return missing("Log", id);
-    return toLog(row, await this.scope.of(Messages).all(id));
+    const row = await this.scope.of(Chats).shared(id);
+    if (row?.assistantId !== assistantId) return missing("Log", id);
+    return toLog(row, await this.scope.of(Messages).shared(id));
   }
 
   /**

@@ -1,10 +1,11 @@
 import {
   checkCursor,
-  connection,
+  connectionOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
+import { perId, readPerId } from "../../platform/database/per-id";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
@@ -25,18 +26,35 @@ export interface Delivery {
   readonly createdAt: Date;
 }
 
+const OF_DESTINATIONS = perId(
+  ({ table, narrowed }) =>
+    narrowed(table("deliveries").whereRaw("destination_id = wanted.id")).orderBy("id", "desc"),
+  {
+    conditions: {
+      status: (rows, value) => rows.where({ status: value }),
+      after: (rows, value) => rows.where("id", "<", value),
+    },
+  },
+);
+
 /** Deliveries of events to the webhook destinations of an organization. */
 export class Deliveries {
   constructor(private readonly scope: Scope) {}
 
+  /** Newest first. Calls in the same tick with equal queries share one statement. */
   async ofDestination(
     destinationId: string,
     query: ConnectionQuery,
     status?: DeliveryStatus | null,
   ): Promise<Connection<Delivery>> {
-    const rows = this.scope.table("deliveries").where({ destinationId });
-    await checkCursor(() => rows.clone(), query.after);
-    return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
+    const { after } = query;
+    await checkCursor(() => this.scope.table("deliveries").where({ destinationId }), after);
+    const take = query.first ?? 20;
+    const filter = { status, after };
+    const loader = this.scope.loader<Delivery[]>(`deliveries.${take}.${JSON.stringify(filter)}`, (ids) =>
+      readPerId(this.scope, OF_DESTINATIONS, ids, { take: take + 1 }, filter),
+    );
+    return connectionOf(await loader.load(destinationId), take);
   }
 
   /** @throws DELIVERY_NOT_FOUND */

@@ -12,6 +12,7 @@ import { recordSample } from "../events/samples";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
+import { rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
 export interface WebhookDestination {
@@ -44,14 +45,6 @@ export interface DeliveryTarget {
   readonly failingSince: Date | null;
 }
 
-interface DestinationRow extends Omit<WebhookDestination, "secret"> {
-  readonly sealedSecret: string;
-  readonly formerSealedSecret: string | null;
-  readonly formerSecretUntil: Date | null;
-  readonly failures: number;
-  readonly failingSince: Date | null;
-}
-
 /** After a change of the secret, deliveries are signed with the former one too for this long. */
 const FORMER_SECRET_LIFETIME_MS = 86_400_000;
 /** A destination is disabled if all attempts have failed for this long, and at least this many. */
@@ -67,15 +60,23 @@ export class WebhookDestinations {
 
   /** Destinations of a project, or without one of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
-    if (projectId !== null) await this.scope.of(Projects).byId(projectId);
-    const rows = await this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
-    for (const row of rows) warnOfDisabled(this.scope, row);
-    return rows.map((row) => this.withSecret(row));
+    if (projectId !== null) {
+      await this.scope.of(Projects).byId(projectId);
+      return this.ofProject(projectId);
+    }
+    return this.shown(
+      await this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST),
+    );
   }
 
-  /** @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** Destinations of a project, newest first. Calls in the same tick share one statement. */
+  async ofProject(projectId: string): Promise<WebhookDestination[]> {
+    return this.shown(await rowsOfProject(this.scope, projectId));
+  }
+
+  /** Calls in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async byId(id: string): Promise<WebhookDestination> {
-    return this.withSecret(await this.row(id));
+    return this.withSecret(await sharedRow(this.scope, id));
   }
 
   /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND */
@@ -159,10 +160,7 @@ export class WebhookDestinations {
 
   /** Returns the target of a destination. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async target(id: string): Promise<DeliveryTarget> {
-    const destinations = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
-      Promise.all(ids.map((one) => this.row(one))),
-    );
-    const row = await destinations.load(id);
+    const row = await sharedRow(this.scope, id);
     const former =
       row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
@@ -209,6 +207,11 @@ export class WebhookDestinations {
   private async row(id: string): Promise<DestinationRow> {
     const [row] = await this.scope.read(DESTINATION_BY_ID, [id]);
     return row ?? missing("WebhookDestination", id);
+  }
+
+  private shown(rows: readonly DestinationRow[]): WebhookDestination[] {
+    for (const row of rows) warnOfDisabled(this.scope, row);
+    return rows.map((row) => this.withSecret(row));
   }
 
   private checkUrl(url: string): void {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { invalid } from "../errors";
-import { isLate, lateJson, readLate } from "../json/json-source";
 import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
+import { withLong, type LongColumns } from "./long-values";
 import { byAge, inBothOrders, type Order } from "./order";
 import { replicated } from "./replicated";
 import type { Rows } from "./rows";
@@ -43,9 +43,9 @@ export function window({ order, page, take }: PageQuery) {
 }
 
 /** Pages that begin at this entry or later are read from the nearer end of the list. */
-const FAR_OFFSET = 1_000;
+export const FAR_OFFSET = 1_000;
 
-type ColumnOf<T extends TenantTable> = keyof Rows[T] & string;
+export type ColumnOf<T extends TenantTable> = keyof Rows[T] & string;
 
 /** A list that clients read by page. */
 export interface ListSource<T extends TenantTable, C extends ColumnOf<T>, F extends string> {
@@ -76,7 +76,7 @@ export class List<T extends TenantTable, C extends ColumnOf<T>, F extends string
   /** Statements that read a long value of one row, by column. */
   readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
 
-  constructor(source: ListSource<T, C, F>) {
+  constructor(readonly source: ListSource<T, C, F>) {
     const { unbounded, conditions } = source;
     this.unbounded = unbounded;
     this.found = inBothOrders((order) => new FilteredStatement(conditions, shortValues(source, order)));
@@ -107,10 +107,7 @@ export async function page<T extends TenantTable, C extends ColumnOf<T>, F exten
   filter: Filter<F> = {},
 ): Promise<Page<Pick<Rows[T], C>>> {
   const [found, total] = await replicated(scope, (from) => foundAndTotal(from, list, query, filter));
-  const data: Pick<Rows[T], C>[] = [];
-  for (const row of found)
-    data.push(row.long.length === 0 ? row : { ...row, ...(await longValues(scope, list, row.id, row.long)) });
-  return { data, meta: metaOf(query, total) };
+  return { data: await withLong(scope, list, found), meta: metaOf(query, total) };
 }
 
 /** The rows of a page, and the number of entries of its list. */
@@ -147,7 +144,7 @@ async function fromNearerEnd<R>(
 }
 
 /** All rows that a list can show. */
-function rowsOf(
+export function rowsOf(
   { table, where }: Pick<ListSource<TenantTable, never, never>, "table" | "where">,
   pieces: Pieces,
 ): Knex.QueryBuilder {
@@ -155,33 +152,18 @@ function rowsOf(
   return where ? where(rows) : rows;
 }
 
-/** A row with the names of columns whose values are too long to be read with it. */
-interface LongColumns {
-  readonly id: string;
-  readonly long: readonly string[];
-}
-
 /** Rows of a page without values that exceed their share. Sizes are determined without decompression. */
 function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
   source: ListSource<T, C, F>,
   order: Order,
 ): Build<Pick<Rows[T], C> & LongColumns> {
-  const { columns, unbounded } = source;
   return (pieces) => {
     const { db, narrowed } = pieces;
-    const quoted = (name: string) => db.ref(name).toQuery();
     const sorted = narrowed(rowsOf(source, pieces))
-      .select([...columns])
+      .select([...source.columns])
       .orderBy(byAge(order));
-    const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / $2::int`;
-    const shown = columns.map((name) =>
-      name in unbounded
-        ? `case when ${isLong(name)} then null else ${quoted(name)} end as ${quoted(name)}`
-        : quoted(name),
-    );
-    const long = Object.keys(unbounded).map((name) => `case when ${isLong(name)} then '${name}' end`);
     const query: Knex.Raw = db.raw(
-      `select ${shown.join(", ")}, array_remove(array[${long.join(", ")}], null) as long
+      `select ${columnsOf(source, db, "$2::int")}
        from (${sqlOf(sorted)} limit $2 offset $3) as page
        order by created_at ${order}, id ${order}`,
     );
@@ -189,38 +171,26 @@ function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends str
   };
 }
 
-/** The long values of a row, or their placeholders in a streamed response. */
-async function longValues(
-  scope: Scope,
-  { whole, unbounded }: Pick<List<TenantTable, never>, "whole" | "unbounded">,
-  id: string,
-  names: readonly string[],
-): Promise<Record<string, unknown>> {
-  const read = async (name: string) => {
-    const [row] = await scope.read(whole[name]!, [id]);
-    return row ? row[name] : unbounded[name];
-  };
-  const values: Record<string, unknown> = {};
-  for (const name of names) values[name] = lateJson(scope, () => read(name)) ?? (await read(name));
-  return values;
-}
-
-/** The last queued use of a long value, by scope. */
-const turns = new WeakMap<Scope, Promise<unknown>>();
-
-/**
- * Passes a value of a listed row to `use`. Long values are read and used one after another, so that few are in memory
- * at once.
- */
-export function withWhole<V, R>(scope: Scope, value: V, use: (value: V) => Promise<R>): Promise<R> {
-  if (!isLate(value)) return use(value);
-  const before = turns.get(scope) ?? Promise.resolve();
-  const turn = before.then(async () => use((await readLate(scope, String(value))) as V)); // a placeholder for a value of the column
-  turns.set(
-    scope,
-    turn.catch(() => undefined),
+/** The columns of a list, with null for each value that exceeds its share. @param entries number of shares, in SQL */
+export function columnsOf(
+  {
+    columns,
+    unbounded,
+  }: Pick<ListSource<TenantTable, never, never>, "unbounded"> & {
+    readonly columns: readonly string[];
+  },
+  db: Knex,
+  entries: string,
+): string {
+  const quoted = (name: string) => db.ref(name).toQuery();
+  const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / ${entries}`;
+  const shown = columns.map((name) =>
+    name in unbounded
+      ? `case when ${isLong(name)} then null else ${quoted(name)} end as ${quoted(name)}`
+      : quoted(name),
   );
-  return turn;
+  const long = Object.keys(unbounded).map((name) => `case when ${isLong(name)} then '${name}' end`);
+  return `${shown.join(", ")}, array_remove(array[${long.join(", ")}], null) as long`;
 }
 
 /** A page of a list that fits in memory. @param ascending the list in ascending order */
@@ -230,7 +200,7 @@ export function pageOf<T>(ascending: readonly T[], query: PageQuery): Page<T> {
   return { data: sorted.slice(offset, offset + take), meta: metaOf(query, ascending.length) };
 }
 
-function metaOf(query: PageQuery, itemCount: number): Page<never>["meta"] {
+export function metaOf(query: PageQuery, itemCount: number): Page<never>["meta"] {
   const { page, take } = window(query);
   const pageCount = Math.ceil(itemCount / take);
   return { page, take, itemCount, pageCount, hasPreviousPage: page > 1, hasNextPage: page < pageCount };
