@@ -9,6 +9,7 @@ const PATHS = {
   documentation: "/rest/docs",
   openapi: "/rest/openapi.json",
   events: "/events/asyncapi.json",
+  certificate: "/certificate",
   health: "/health/ready",
 };
 

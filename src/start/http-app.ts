@@ -15,6 +15,7 @@ import { answeredBy } from "../account/organization/answered-by";
 import { Idempotency } from "../account/organization/idempotency";
 import { allowAnyOrigin, harden, identify, requestId } from "../http/answer-headers";
 import { Callers } from "../http/callers";
+import { certificatePages } from "../http/certificate";
 import { compress } from "../http/compress";
 import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/downloads";
@@ -46,6 +47,8 @@ export interface Interfaces {
 
 /** Bundles of the pages. */
 const PUBLIC_DIR = join(ROOT, "dist", "public");
+/** Written by `npm run certificate`. */
+const CERTIFICATE = join(ROOT, "dist", "certificate.json");
 
 /**
  * Operations at once, through both interfaces. More at once end no sooner, but what they have read then survives garbage
@@ -63,6 +66,8 @@ const READ_ONLY = [
   "/events/asyncapi.json",
   "/events/schemas/:name/:version",
   "/analytics",
+  "/certificate",
+  "/certificate.json",
   "/files/:organizationId/:id",
   "/exports/:organizationId/:id",
   "/health/live",
@@ -93,7 +98,7 @@ export async function httpApp(
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
   app.get("/metrics", metrics.page);
   app.use(limits.pages);
-  app.use(pages({ publicDir: PUBLIC_DIR }));
+  app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
   app.get("/rest/openapi.json", (_req, res) => {
     res.type("json").send(atAddress(document, ports.publicUrl()));

@@ -22,13 +22,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database for one test file, copied from the migrated template. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** Creates a database for one test file, copied from the migrated template or from a database that no server uses. */
+export async function createDatabase(from?: TestDatabase): Promise<TestDatabase> {
+  const template = from === undefined ? TEMPLATE : new URL(from.ownerUrl).pathname.slice(1);
   const postgres = process.env.TEST_POSTGRES!;
   const pooler = process.env.TEST_POOLER_PORT;
   const name = `test_${randomBytes(6).toString("hex")}`;
   const nodes = nodesOf(postgres);
-  await Promise.all(nodes.map((url) => copyTemplate(url, name)));
+  await Promise.all(nodes.map((url) => copyTemplate(url, name, template)));
   const owner = new URL(postgres);
   owner.pathname = `/${name}`;
   const app = new URL(owner);
@@ -64,15 +65,15 @@ const nodesOf = (postgres: string): string[] => [
  * Copies the template. The copies of all nodes are a cluster: Citus knows its tables by their object ids, which a copy
  * keeps.
  */
-async function copyTemplate(postgres: string, name: string): Promise<void> {
+async function copyTemplate(postgres: string, name: string, template: string): Promise<void> {
   for (let copies = 1; ; copies++) {
     if (process.env.TEST_CITUS)
       await statement(
         postgres,
-        `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = '${TEMPLATE}'`,
+        `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = '${template}'`,
       );
     try {
-      return await statement(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+      return await statement(postgres, `create database ${name} template ${template} strategy file_copy`);
     } catch (error) {
       if (!process.env.TEST_CITUS || copies === COPIES) throw error;
     }

@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Router } from "express";
+import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphql";
+import { counted, DomainError } from "../platform/errors";
+import { escapeHtml, sendPlainPage } from "./plain-page";
+
+/** A REST row in the certificate. */
+interface CertifiedRow {
+  readonly row: string;
+  readonly request: string;
+  /** The fields of GraphQL that do the same, or the reason why there are none. */
+  readonly counterpart: string;
+  readonly cases: number;
+  readonly differences: readonly string[];
+}
+
+/** An operation of GraphQL in the certificate. */
+interface CertifiedOperation {
+  readonly operation: string;
+  readonly kind: string;
+  /** What its answer was compared with. */
+  readonly checked: string;
+  readonly differences: readonly string[];
+}
+
+/** What `npm run certificate` writes: the comparison of both interfaces for one revision. */
+export interface Certificate {
+  readonly version: string;
+  readonly date: string;
+  /** The commit in git; empty outside a repository. */
+  readonly revision: string;
+  /** Whether files differed from the commit. */
+  readonly changed: boolean;
+  /** Whether nothing differs. */
+  readonly identical: boolean;
+  readonly cases: number;
+  /** SHA-256 of the documents of the interfaces and of the results. */
+  readonly digests: Readonly<Record<"schema" | "openApi" | "asyncApi" | "results", string>>;
+  readonly rows: readonly CertifiedRow[];
+  readonly operations: readonly CertifiedOperation[];
+  readonly deliveries: { readonly deliveries: number; readonly differences: readonly string[] };
+}
+
+/**
+ * Serves the certificate of the build at /certificate, as a page or as JSON, and at /certificate.json.
+ * @param file path of the certificate
+ * @param schema the running one, with which the certificate must agree
+ */
+export function certificatePages(file: string, schema: GraphQLSchema): Router {
+  let digest: string | undefined;
+  const isOfBuild = ({ digests }: Certificate) => digests.schema === (digest ??= digestOf(schema));
+  const router = Router();
+  router.get("/certificate.json", (_req, res) => {
+    const certificate = read(file);
+    res.json({ ...certificate, ofThisBuild: isOfBuild(certificate) });
+  });
+  router.get("/certificate", (req, res) => {
+    res.vary("Accept");
+    const certificate = read(file);
+    const ofThisBuild = isOfBuild(certificate);
+    if (req.accepts(["json", "html"]) !== "html") return void res.json({ ...certificate, ofThisBuild });
+    sendPlainPage(res, 200, "Parity certificate", contentOf(certificate, ofThisBuild));
+  });
+  return router;
+}
+
+/** SHA-256 of the schema as `schema/schema.graphql` has it. */
+const digestOf = (schema: GraphQLSchema): string =>
+  createHash("sha256")
+    .update(`${printSchema(lexicographicSortSchema(schema))}\n`)
+    .digest("hex");
+
+/** @throws NOT_FOUND */
+function read(file: string): Certificate {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Certificate;
+  } catch {
+    throw new DomainError(
+      "NOT_FOUND",
+      "This build has no parity certificate. Run `npm run certificate` in a checkout. See /docs/certificate.",
+    );
+  }
+}
+
+function contentOf(certificate: Certificate, ofThisBuild: boolean): string {
+  const { version, date, revision, changed, identical, cases, digests, rows, operations, deliveries } =
+    certificate;
+  const all = [...rows, ...operations, deliveries];
+  const differences = all.reduce((sum, one) => sum + one.differences.length, 0);
+  const facts = {
+    Result: identical
+      ? "Both interfaces agree."
+      : `The interfaces differ in ${counted(differences, "place")}.`,
+    Server: ofThisBuild
+      ? "The schema of this server is the certified one."
+      : "This certificate is not of this server: its schema differs, because of another build or model catalog.",
+    Version: `${version}, revision ${revision || "unknown"}${changed ? ", with changed files" : ""}`,
+    Date: date,
+    Compared: `${rows.length} REST rows in ${cases} cases, ${operations.length} GraphQL operations, ${deliveries.deliveries} webhook deliveries`,
+    ...Object.fromEntries(Object.entries(digests).map(([name, hex]) => [`Digest of ${NAMES[name]!}`, hex])),
+  };
+  return `<h1>Parity certificate</h1>
+<p>REST and GraphQL got the same requests, on two servers with the same data. Answers, errors, order and side effects were compared. <a href="/docs/certificate">How it is made</a>, <a href="/certificate.json">as JSON</a>.</p>
+<dl>${Object.entries(facts)
+    .map(([name, text]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(text)}</dd>`)
+    .join("")}</dl>
+<h2>REST rows</h2><ul>${rows.map(rowItem).join("")}</ul>
+<h2>GraphQL operations</h2><ul>${operations.map(operationItem).join("")}</ul>`;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  schema: "the GraphQL schema",
+  openApi: "the OpenAPI document",
+  asyncApi: "the AsyncAPI document",
+  results: "the results",
+};
+
+const rowItem = ({ request, counterpart, cases, differences }: CertifiedRow): string =>
+  item(request, cases > 0 ? `${counterpart}: ${cases} cases` : `${counterpart}: no counterpart`, differences);
+
+const operationItem = ({ operation, checked, differences }: CertifiedOperation): string =>
+  item(operation, checked, differences);
+
+const item = (name: string, text: string, differences: readonly string[]): string =>
+  `<li><code>${escapeHtml(name)}</code>${[text, ...differences].map((line) => `<span>${escapeHtml(line)}</span>`).join("")}</li>`;

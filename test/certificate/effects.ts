@@ -1,0 +1,107 @@
+import type { TestDatabase } from "../support/database";
+import type { Bijection } from "./bijection";
+
+/** Rows that a case added or changed, by table, and how many rows each table has. */
+export type Effects = Readonly<Record<string, { readonly count: number; readonly rows: readonly object[] }>>;
+
+/**
+ * Tables that servers change by themselves, at their own times: sizes that they measure, and the chains into which they
+ * put entries of the audit log and events. The audit log is compared as a whole at the end.
+ */
+const OWN = [
+  ...["servers", "stored_sizes", "knex_migrations", "knex_migrations_lock"],
+  ...["audit_events", "audit_heads", "ledger_heads"],
+];
+/** Their rows move or change later, so only new rows count. */
+const LATER: Readonly<Record<string, readonly string[]>> = {
+  audit_outbox: [],
+  events: ["transaction", "position"],
+};
+
+/** Reads what requests change in a database: all tables, those of events, deliveries and the audit log too. */
+export class Changes {
+  private mark = "0";
+  private statement = "";
+  private readonly seen = new Set<unknown>();
+
+  constructor(private readonly database: TestDatabase) {}
+
+  /** Begins to look: changes from now on count. */
+  async begin(): Promise<void> {
+    const tables = await this.database.query<{ name: string }>(
+      `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'public' and c.relkind = 'r' order by 1`,
+    );
+    this.statement = tables
+      .filter(({ name }) => !OWN.includes(name))
+      .map(
+        ({ name }) =>
+          `select '${name}' as name, (select count(*)::int from "${name}") as count,
+           (select coalesce(json_agg(to_jsonb(t)), '[]') from "${name}" t where t.xmin::text::bigint >= $1) as rows`,
+      )
+      .join(" union all ");
+    await this.next();
+  }
+
+  private async setMark(): Promise<void> {
+    const [row] = await this.database.query<{ mark: string }>(
+      "select pg_snapshot_xmax(pg_current_snapshot())::text as mark",
+    );
+    this.mark = row!.mark;
+  }
+
+  /** What has changed since the last call. */
+  async next(): Promise<Effects> {
+    const tables = await this.database.query<{ name: string; count: number; rows: object[] }>(
+      this.statement,
+      [this.mark],
+    );
+    await this.setMark();
+    return Object.fromEntries(
+      tables.map(({ name, count, rows }) => [name, LATER[name] ? this.added(name, rows) : { count, rows }]),
+    );
+  }
+
+  private added(table: string, all: readonly object[]) {
+    const rows = (all as { id?: unknown }[]).filter(({ id }) => !this.seen.has(id));
+    for (const { id } of rows) this.seen.add(id);
+    const names = LATER[table]!;
+    const kept = rows.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))),
+    );
+    return { count: 0, rows: kept };
+  }
+}
+
+/** The tables with changed rows. */
+export const changedTables = (effects: Effects): string[] =>
+  Object.entries(effects)
+    .filter(([, { rows }]) => rows.length > 0)
+    .map(([name]) => name);
+
+/** Differences of the changes in two databases. Rows of a table have no order, so they are sorted alike. @param interfaces names in audit entries */
+export function effectDifferences(
+  left: Effects,
+  right: Effects,
+  bijection: Bijection,
+  interfaces: readonly [string, string] = ["", ""],
+): string[] {
+  return Object.keys(left).flatMap((table) => {
+    const [first, second] = [left[table]!, right[table]!];
+    // Audit entries name the interface.
+    const named = (rows: readonly object[], name: string) =>
+      JSON.parse(
+        JSON.stringify(rows).replaceAll(`"interface":"${name}"`, `"interface":"as called"`),
+      ) as object[];
+    const sorted = (rows: readonly object[], side: "left" | "right") =>
+      rows
+        .map((row) => ({ row, key: bijection.sortKey(row, side) }))
+        .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+        .map(({ row }) => row);
+    return bijection.differences(
+      { count: first.count, rows: sorted(named(first.rows, interfaces[0]), "left") },
+      { count: second.count, rows: sorted(named(second.rows, interfaces[1]), "right") },
+      table,
+    );
+  });
+}
