@@ -6,7 +6,6 @@ import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { compileInterfaces } from "../../src/start/app";
 import { OpenApi } from "../support/openapi";
-import { Receiver } from "../support/receiver";
 import { Bijection } from "./bijection";
 import { certificateOf } from "./compose";
 import { COUNTERPARTS } from "./counterparts";
@@ -28,20 +27,15 @@ for (const [row, counterpart] of Object.entries(COUNTERPARTS))
   }
 const alone = Object.keys(schema.getMutationType()!.getFields()).filter((name) => !rowsOf.has(name));
 
-let receiver: Receiver;
 let sides: Sides<Seed>;
 let documents: Documents;
 const bijection = new Bijection();
 
 beforeAll(async () => {
-  receiver = await new Receiver().start();
-  sides = await startSides((app) => seedOf(app, alone, receiver.url));
+  sides = await startSides((app) => seedOf(app, alone));
   documents = new Documents(schema, new OpenApi(await sides.rest.api.get("/rest/openapi.json", 200)));
 }, 60_000);
-afterAll(async () => {
-  await sides.stop();
-  await receiver.stop();
-}, 30_000);
+afterAll(() => sides.stop(), 30_000);
 
 const found = (results: readonly (RowResult | OperationResult)[]) =>
   results.flatMap((result) =>
@@ -92,7 +86,7 @@ describe("on two servers with the same data", () => {
   });
 
   test("the same events arrive at webhook destinations, in the same order in each conversation", async () => {
-    const deliveries = await compareDeliveries(sides, receiver, bijection);
+    const deliveries = await compareDeliveries(sides, bijection);
     expect(deliveries.differences).toEqual([]);
     expect(deliveries.deliveries).toBeGreaterThan(20);
     const certificate = certificateOf({ ...done, deliveries });

@@ -1,5 +1,6 @@
 import { queueAll } from "../support/database";
-import type { ReceivedRequest, Receiver } from "../support/receiver";
+import { removeJobs } from "../support/jobs";
+import { Receiver, type ReceivedRequest } from "../support/receiver";
 import type { Bijection } from "./bijection";
 import type { Seed } from "./seed";
 import type { Side, Sides } from "./sides";
@@ -10,14 +11,14 @@ export interface DeliveryResult {
   readonly differences: readonly string[];
 }
 
-/** Lets each server deliver the events of its cases to a receiver, one after the other, and compares what arrived. */
+/** Lets each server deliver the events of its cases to a receiver of its own, and compares what arrived. */
 export async function compareDeliveries(
   { rest, graphql, seed }: Sides<Seed>,
-  receiver: Receiver,
   bijection: Bijection,
 ): Promise<DeliveryResult> {
-  const left = await deliveredBy(rest, seed.destinationId, receiver);
-  const right = await deliveredBy(graphql, seed.destinationId, receiver);
+  const [left, right] = (await Promise.all(
+    [rest, graphql].map((side) => deliveredBy(side, seed.destinationId)),
+  )) as [ReceivedRequest[], ReceivedRequest[]];
   return {
     deliveries: left.length,
     differences: [
@@ -28,25 +29,26 @@ export async function compareDeliveries(
   };
 }
 
-async function deliveredBy(
-  side: Side,
-  destinationId: string,
-  receiver: Receiver,
-): Promise<ReceivedRequest[]> {
+async function deliveredBy(side: Side, destinationId: string): Promise<ReceivedRequest[]> {
   const { database } = side;
+  await removeJobs(database); // calls and answers would add events at times of their own
   await database.query("delete from deliveries where destination_id <> $1", [destinationId]);
+  const receiver = await new Receiver().start();
+  await database.query("update webhook_destinations set url = $2 where id = $1", [
+    destinationId,
+    receiver.url,
+  ]);
   const pending = await database.query<{ id: string }>(
     "select event_id as id from deliveries where status = 'PENDING'",
   );
   const wanted = new Set(pending.map(({ id }) => id));
   await queueAll(database);
-  receiver.received.length = 0;
   const app = await side.serve({ WORKER: "on" });
-  // The worker also goes on with calls, whose events the other server may have at other times.
   const arrived = await receiver.until(pending.length, ({ headers }) =>
     wanted.has(String(headers["webhook-id"])),
   );
   await app.stop();
+  await receiver.stop();
   return arrived;
 }
 

@@ -12,10 +12,12 @@ const OWN = [
   ...["servers", "stored_sizes", "knex_migrations", "knex_migrations_lock"],
   ...["audit_events", "audit_heads", "ledger_heads"],
 ];
+const JOBS = "_private_jobs";
 /** Their rows move or change later, so only new rows count. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   audit_outbox: [],
-  events: ["transaction", "position"],
+  events: ["transaction"],
+  jobs: ["id", "job_queue_id"],
 };
 
 /** Reads what requests change in a database: all tables, those of events, deliveries and the audit log too. */
@@ -28,16 +30,16 @@ export class Changes {
 
   /** Begins to look: changes from now on count. */
   async begin(): Promise<void> {
-    const tables = await this.database.query<{ name: string }>(
-      `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname = 'public' and c.relkind = 'r' order by 1`,
+    const tables = await this.database.query<{ schema: string; name: string }>(
+      `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where (n.nspname = 'public' or c.relname = '${JOBS}') and c.relkind = 'r' order by 2`,
     );
     this.statement = tables
       .filter(({ name }) => !OWN.includes(name))
       .map(
-        ({ name }) =>
-          `select '${name}' as name, (select count(*)::int from "${name}") as count,
-           (select coalesce(json_agg(to_jsonb(t)), '[]') from "${name}" t where t.xmin::text::bigint >= $1) as rows`,
+        ({ schema, name }) =>
+          `select '${name === JOBS ? "jobs" : name}' as name, (select count(*)::int from "${schema}"."${name}") as count,
+           (select coalesce(json_agg(to_jsonb(t)), '[]') from "${schema}"."${name}" t where t.xmin::text::bigint >= $1) as rows`,
       )
       .join(" union all ");
     await this.next();

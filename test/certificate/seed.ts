@@ -17,11 +17,8 @@ export interface Seed {
   readonly destinationId: string;
 }
 
-/**
- * @param mutations names of the mutations that get their own records
- * @param receiver URL to which events go
- */
-export async function seedOf(app: RunningApp, mutations: readonly string[], receiver: string): Promise<Seed> {
+/** @param mutations names of the mutations that get their own records */
+export async function seedOf(app: RunningApp, mutations: readonly string[]): Promise<Seed> {
   const { api } = await app.otherOrganization();
   const stranger = await buildWorld(api);
   const own: Record<string, World> = {};
@@ -35,7 +32,7 @@ export async function seedOf(app: RunningApp, mutations: readonly string[], rece
   const issued = async (body: object): Promise<string> =>
     (await app.api.post("/rest/v1/organization/token", body, 200)).token as string;
   const { analyticUrl } = await app.api.get("/rest/v1/organization", 200);
-  const destination = { url: receiver, secret: "shared", name: "receiver" };
+  const destination = { url: "https://example.com/receiver", secret: "shared", name: "receiver" };
   const { id: destinationId } = await app.api.post("/rest/v1/settings", destination, 201);
   return {
     destinationId: destinationId as string,

@@ -30,7 +30,7 @@ export interface Sides<S> {
 export async function startSides<S>(fill: (app: RunningApp) => Promise<S>): Promise<Sides<S>> {
   const folder = mkdtempSync(join(tmpdir(), "parley-certificate-"));
   const seeded = await createDatabase();
-  const app = await startApp(seeded, { DATA_DIR: join(folder, "seed"), OUTBOUND_ALLOW: "127.0.0.0/8" });
+  const app = await startApp(seeded, { DATA_DIR: join(folder, "seed") });
   const seed = await fill(app);
   await app.stop();
   const [rest, graphql] = [
