@@ -12,6 +12,8 @@ interface CertifiedRow {
   /** The fields of GraphQL that do the same, or the reason why there are none. */
   readonly counterpart: string;
   readonly cases: number;
+  /** What the REST contract does in its own way. */
+  readonly documented: readonly string[];
   readonly differences: readonly string[];
 }
 
@@ -116,8 +118,14 @@ const NAMES: Readonly<Record<string, string>> = {
   results: "the results",
 };
 
-const rowItem = ({ request, counterpart, cases, differences }: CertifiedRow): string =>
-  item(request, cases > 0 ? `${counterpart}: ${cases} cases` : `${counterpart}: no counterpart`, differences);
+const rowItem = ({ request, counterpart, cases, documented, differences }: CertifiedRow): string => {
+  const text = cases > 0 ? `${counterpart}: ${counted(cases, "case")}` : `${counterpart}: no counterpart`;
+  const own = documented.length > 0 ? [`Own rules of REST for: ${documented.map(kindOf).join(", ")}`] : [];
+  return item(request, text, [...own, ...differences]);
+};
+
+/** The credential that a documented difference is about. */
+const kindOf = (documented: string): string => documented.split(":", 1)[0]!;
 
 const operationItem = ({ operation, checked, differences }: CertifiedOperation): string =>
   item(operation, checked, differences);

@@ -17,12 +17,13 @@ p { margin: 0 0 1rem; max-width: 42rem; overflow-wrap: anywhere; }
 a { color: var(--link); }
 .muted { color: var(--muted); }
 ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 1rem; margin: 0; padding: 0; list-style: none; }
-li { padding: 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); }
+li { padding: 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--card); overflow-wrap: anywhere; }
 li a { font-weight: 600; }
 li span { display: block; color: var(--muted); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.5rem; margin: 0; }
 dt { font-weight: 600; }
 dd { margin: 0; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { margin-bottom: .75rem; } }
 code { font: .9em ui-monospace, monospace; }
 `;
 const POLICY = {

@@ -29,10 +29,11 @@ const alone = Object.keys(schema.getMutationType()!.getFields()).filter((name) =
 
 let sides: Sides<Seed>;
 let documents: Documents;
-const bijection = new Bijection();
+let bijection: Bijection;
 
 beforeAll(async () => {
   sides = await startSides((app) => seedOf(app, alone));
+  bijection = new Bijection(); // times before are of the seed
   documents = new Documents(schema, new OpenApi(await sides.rest.api.get("/rest/openapi.json", 200)));
 }, 60_000);
 afterAll(() => sides.stop(), 30_000);

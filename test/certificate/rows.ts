@@ -33,6 +33,7 @@ export interface RowResult {
 interface Outcome {
   readonly status: number;
   readonly value?: unknown;
+  readonly warnings?: readonly string[];
   readonly error?: {
     readonly code: unknown;
     readonly message: unknown;
@@ -122,8 +123,8 @@ export class RowRunner {
   }
 
   private async byRest(row: CompiledRoute, api: Api, call: Call): Promise<Outcome> {
-    const { status, body } = await send(api, row, call);
-    if (status < 400) return { status, value: body };
+    const { status, body, headers } = await send(api, row, call);
+    if (status < 400) return { status, value: body, warnings: warningsOf(headers) };
     const { code, message, details } = Object(body) as NonNullable<Outcome["error"]>;
     return { status, error: { code, message, details } };
   }
@@ -143,7 +144,12 @@ export class RowRunner {
     const { data, errors } = answer.body as { data?: JsonObject; errors?: readonly GraphqlError[] };
     if (errors?.[0]) return refused(errors, namesOf(counterpart));
     const value = asked.path.reduce<unknown>((at, name) => Object(at)[name] as unknown, data);
-    return { status: row.success, value: this.documents.expected(value, schema) };
+    const { warnings = [] } = Object((answer.body as JsonObject).extensions) as { warnings?: string[] };
+    return {
+      status: row.success,
+      value: this.documents.expected(value, schema),
+      warnings: warnings.map(inAscii),
+    };
   }
 }
 
@@ -165,6 +171,18 @@ function comparable(left: Outcome, right: Outcome, isOwn: boolean): [Outcome, Ou
   });
   return [bare(left), bare(right)];
 }
+
+/** The texts in the header `Warning`. */
+const warningsOf = (headers: Headers): string[] =>
+  [...(headers.get("warning") ?? "").matchAll(/299 parley "((?:[^"\\]|\\.)*)"/g)].map(([, text]) =>
+    text!.replaceAll(/\\(.)/g, "$1"),
+  );
+
+/** A text as a header may contain it. */
+const inAscii = (text: string): string =>
+  text.replaceAll(/[^\x20-\x7e]/gu, (one) =>
+    /[\p{L}\p{M}\p{N}]/u.test(one) ? encodeURIComponent(one) : "?",
+  );
 
 interface GraphqlError {
   readonly message: string;
