@@ -26,6 +26,9 @@ interface CertifiedOperation {
   readonly differences: readonly string[];
 }
 
+/** SHA-256 of what a server and its certificate must have in common. */
+export type BuildDigests = Readonly<Record<"schema" | "routes", string>>;
+
 /** What `npm run certificate` writes: the comparison of both interfaces for one revision. */
 export interface Certificate {
   readonly version: string;
@@ -38,7 +41,7 @@ export interface Certificate {
   readonly identical: boolean;
   readonly cases: number;
   /** SHA-256 of the documents of the interfaces and of the results. */
-  readonly digests: Readonly<Record<"schema" | "openApi" | "asyncApi" | "results", string>>;
+  readonly digests: BuildDigests & Readonly<Record<"openApi" | "asyncApi" | "results", string>>;
   readonly rows: readonly CertifiedRow[];
   readonly operations: readonly CertifiedOperation[];
   readonly deliveries: { readonly deliveries: number; readonly differences: readonly string[] };
@@ -47,11 +50,14 @@ export interface Certificate {
 /**
  * Serves the certificate of the build at /certificate, as a page or as JSON, and at /certificate.json.
  * @param file path of the certificate
- * @param schema the running one, with which the certificate must agree
+ * @param routes the rows of REST, with which and the schema the certificate must agree
  */
-export function certificatePages(file: string, schema: GraphQLSchema): Router {
-  let digest: string | undefined;
-  const isOfBuild = ({ digests }: Certificate) => digests.schema === (digest ??= digestOf(schema));
+export function certificatePages(file: string, schema: GraphQLSchema, routes: readonly object[]): Router {
+  let own: BuildDigests | undefined;
+  const isOfBuild = ({ digests }: Certificate): boolean => {
+    own ??= buildDigests(schema, routes);
+    return own.schema === digests.schema && own.routes === digests.routes;
+  };
   const router = Router();
   router.get("/certificate.json", (_req, res) => {
     const certificate = read(file);
@@ -67,11 +73,13 @@ export function certificatePages(file: string, schema: GraphQLSchema): Router {
   return router;
 }
 
-/** SHA-256 of the schema as `schema/schema.graphql` has it. */
-const digestOf = (schema: GraphQLSchema): string =>
-  createHash("sha256")
-    .update(`${printSchema(lexicographicSortSchema(schema))}\n`)
-    .digest("hex");
+/** @param routes the rows of REST as written, without the settings of a server */
+export const buildDigests = (schema: GraphQLSchema, routes: readonly object[]): BuildDigests => ({
+  schema: digestOf(`${printSchema(lexicographicSortSchema(schema))}\n`), // as in schema/schema.graphql
+  routes: digestOf(JSON.stringify(routes)),
+});
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** @throws NOT_FOUND */
 function read(file: string): Certificate {
@@ -95,8 +103,8 @@ function contentOf(certificate: Certificate, ofThisBuild: boolean): string {
       ? "Both interfaces agree."
       : `The interfaces differ in ${counted(differences, "place")}.`,
     Server: ofThisBuild
-      ? "The schema of this server is the certified one."
-      : "This certificate is not of this server: its schema differs, because of another build or model catalog.",
+      ? "The schema and the REST rows of this server are the certified ones."
+      : "This certificate is not of this server: its schema or REST rows differ, because of another build or model catalog.",
     Version: `${version}, revision ${revision || "unknown"}${changed ? ", with changed files" : ""}`,
     Date: date,
     Compared: `${rows.length} REST rows in ${cases} cases, ${operations.length} GraphQL operations, ${deliveries.deliveries} webhook deliveries`,
@@ -113,6 +121,7 @@ function contentOf(certificate: Certificate, ofThisBuild: boolean): string {
 
 const NAMES: Readonly<Record<string, string>> = {
   schema: "the GraphQL schema",
+  routes: "the REST rows",
   openApi: "the OpenAPI document",
   asyncApi: "the AsyncAPI document",
   results: "the results",

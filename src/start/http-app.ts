@@ -5,6 +5,7 @@ import type { GraphQLSchema } from "graphql";
 import type { CompiledRoute } from "../../rest-compat/compile";
 import { atAddress, openApi } from "../../rest-compat/openapi";
 import { restRouter } from "../../rest-compat/router";
+import { routes } from "../../rest-compat/routes/index";
 import type { Engine } from "../../rest-compat/run";
 import { pathSuggester } from "../../rest-compat/suggest-path";
 import type { RestServer } from "../../rest-compat/server";
@@ -98,7 +99,7 @@ export async function httpApp(
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
   app.get("/metrics", metrics.page);
   app.use(limits.pages);
-  app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema));
+  app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
   app.get("/rest/openapi.json", (_req, res) => {
     res.type("json").send(atAddress(document, ports.publicUrl()));

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { CompiledRoute } from "../../rest-compat/compile";
 import { routes } from "../../rest-compat/routes/index";
@@ -32,6 +32,8 @@ let documents: Documents;
 let bijection: Bijection;
 
 beforeAll(async () => {
+  // After a failure there is none, rather than an old one.
+  if (process.env.CERTIFICATE) rmSync(process.env.CERTIFICATE, { force: true });
   sides = await startSides((app) => seedOf(app, alone));
   bijection = new Bijection(); // times before are of the seed
   documents = new Documents(schema, new OpenApi(await sides.rest.api.get("/rest/openapi.json", 200)));

@@ -2,13 +2,18 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Certificate } from "../../src/http/certificate";
+import { routes } from "../../rest-compat/routes/index";
+import { buildDigests, type Certificate } from "../../src/http/certificate";
 import { currentDate } from "../../src/platform/clock";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
+import { compileInterfaces } from "../../src/start/app";
 import type { DeliveryResult } from "./deliveries";
 import type { OperationResult } from "./operations";
 import type { RowResult } from "./rows";
 
 const ROOT = join(__dirname, "../..");
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 interface Results {
@@ -30,7 +35,7 @@ export function certificateOf(results: Results): Certificate {
     identical: all.every(({ differences }) => differences.length === 0),
     cases: rows.reduce((sum, row) => sum + row.cases, 0),
     digests: {
-      schema: digestOf(readFileSync(join(ROOT, "schema/schema.graphql"), "utf8")),
+      ...buildDigests(schema, routes),
       openApi: digestOf(readFileSync(join(ROOT, "rest-compat/openapi.json"), "utf8")),
       asyncApi: digestOf(readFileSync(join(ROOT, "src/events/schemas/asyncapi.json"), "utf8")),
       results: digestOf(JSON.stringify(results)),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import express, { type ErrorRequestHandler } from "express";
 import pino from "pino";
+import { routes } from "../../rest-compat/routes/index";
 import { identify } from "../../src/http/answer-headers";
 import { certificatePages, type Certificate } from "../../src/http/certificate";
 import { errorSender } from "../../src/http/send-error";
@@ -41,7 +42,7 @@ let api: Api;
 beforeAll(async () => {
   const sendError = errorSender(pino({ level: "silent" }));
   const failed: ErrorRequestHandler = (error, _req, res, _next) => sendError(res, error);
-  server = createServer(express().use(identify, certificatePages(file, schema), failed));
+  server = createServer(express().use(identify, certificatePages(file, schema, routes), failed));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   api = new Api(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
@@ -68,15 +69,18 @@ test("programs get the certificate as JSON, people as a page", async () => {
   expect(await api.get("/certificate", 200)).toEqual(expected);
   expect(await api.get("/certificate.json", 200)).toEqual(expected);
   const page = await html();
-  for (const part of ["Both interfaces agree.", "is the certified one", row.request, "assistant: 9 cases"])
+  for (const part of ["Both interfaces agree.", "are the certified ones", row.request, "assistant: 9 cases"])
     expect(page).toContain(part);
 });
 
-test("a certificate of another build is shown as such", async () => {
-  write({ ...good, digests: { ...good.digests, schema: "0" } });
-  expect(await api.get("/certificate.json", 200)).toMatchObject({ ofThisBuild: false });
-  expect(await html()).toContain("This certificate is not of this server");
-});
+test.each(["schema", "routes"] as const)(
+  "a certificate with another digest of %s is shown as not its own",
+  async (name) => {
+    write({ ...good, digests: { ...good.digests, [name]: "0" } });
+    expect(await api.get("/certificate.json", 200)).toMatchObject({ ofThisBuild: false });
+    expect(await html()).toContain("This certificate is not of this server");
+  },
+);
 
 test("differences are counted and listed, without being HTML", async () => {
   const differences = ["valid: value.name: <b>, and nothing"];
