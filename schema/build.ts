@@ -30,6 +30,7 @@ import {
   LogEntryChatResolver,
   LogListItemChatResolver,
 } from "./logs/views";
+import { NodeResolver } from "./nodes/nodes";
 import { ModelCredentialResolver } from "./organization/model-credentials";
 import { ModelMappingResolver } from "./organization/model-mappings";
 import { OrganizationResolver } from "./organization/organization";
@@ -91,6 +92,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   WidgetResolver,
   WidgetChatResolver,
   AuditResolver,
+  NodeResolver,
 ];
 
 /** Builds the guarded GraphQL schema, with the identifiers of the catalog as enums. */

@@ -6,6 +6,7 @@ import { Configurations } from "../../src/assistants/configurations/configuratio
 import { configurationWarnings } from "../../src/assistants/assistants/warnings";
 import { ConfigurationWarning } from "../configurations/warnings";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import {
@@ -20,6 +21,7 @@ import { JSONObject } from "../core/scalars";
 import { Selected } from "../core/selected";
 
 @ObjectType({
+  implements: Node,
   description: "AI assistant that talks with people by voice, text chat and SMS. Events call it a companion.",
   simpleResolvers: true,
 })

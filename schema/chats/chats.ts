@@ -17,6 +17,7 @@ import {
 } from "./inputs";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Deadline } from "../core/deadline";
 import { Channel, MessageRole } from "../core/enums";
@@ -66,6 +67,7 @@ export class Message {
 }
 
 @ObjectType({
+  implements: Node,
   description:
     "Record of a conversation between an end user and an assistant, live or ended. Its log has the same id.",
   simpleResolvers: true,

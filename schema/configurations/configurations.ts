@@ -11,6 +11,7 @@ import {
 } from "./inputs";
 import { CHAT, SMS, TEXT, THEME, VOICE } from "./texts";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import {
   BackgroundSound,
@@ -68,7 +69,7 @@ export abstract class ChannelConfiguration {
 }
 
 @ObjectType({
-  implements: ChannelConfiguration,
+  implements: [ChannelConfiguration, Node],
   description: "Configuration of an assistant for calls.",
   simpleResolvers: true,
 })
@@ -96,7 +97,7 @@ export class VoiceConfiguration extends ChannelConfiguration {
 }
 
 @ObjectType({
-  implements: ChannelConfiguration,
+  implements: [ChannelConfiguration, Node],
   description: "Configuration of an assistant for SMS.",
   simpleResolvers: true,
 })
@@ -114,7 +115,7 @@ export class SmsConfiguration extends ChannelConfiguration {
 }
 
 @ObjectType({
-  implements: ChannelConfiguration,
+  implements: [ChannelConfiguration, Node],
   description: "Configuration of an assistant for text chats.",
   simpleResolvers: true,
 })
@@ -129,7 +130,11 @@ export class ChatConfiguration extends ChannelConfiguration {
   quickRepliesEnabled!: boolean;
 }
 
-@ObjectType({ description: "Look and mode of an assistant's widget.", simpleResolvers: true })
+@ObjectType({
+  implements: Node,
+  description: "Look and mode of an assistant's widget.",
+  simpleResolvers: true,
+})
 export class ThemeConfiguration {
   @Field(() => ID, { description: TEXT.id })
   id!: string;

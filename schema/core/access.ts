@@ -62,6 +62,7 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["updateThemeConfiguration", "updateRagSettings", "updateAllowedOrigins", "testFunction"],
   ...["startWidgetSession", "widget", "widgetChat", "widgetChats", "startWidgetChat", "postWidgetMessage"],
   ...["updateWidgetChat", "endWidgetChat", "startWidgetCall", "widgetChatEvents"],
+  ...["node", "nodes"],
   ...["log", "logs", "analytics", "chat", "startChat", "postMessage", "endChat", "chatEvents"],
   ...[
     "organization",

@@ -132,6 +132,9 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   startWidgetCall: "visitor",
   widgetChatEvents: "visitor",
 
+  node: "data",
+  nodes: "data",
+
   log: "transcript",
   logs: "analytics",
   analytics: "analytics",

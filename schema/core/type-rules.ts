@@ -146,7 +146,8 @@ export const rootsOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
 /** Object types that a field may return; for a page or connection also the types of its records. */
 function reachableTypes(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
   const named = getNamedType(type);
-  if (isLeafType(named)) return [];
+  // These root fields admit a caller to each record as the root field of its type does.
+  if (isLeafType(named) || named.name === "Node") return [];
   const content = contentOf(named);
   const own = isAbstractType(content) ? schema.getPossibleTypes(content) : [content];
   return content === named ? own : [named, ...own];

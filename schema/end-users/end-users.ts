@@ -4,6 +4,7 @@ import { EndUsers } from "../../src/chats/chats/end-users";
 import { Chat, ChatConnection } from "../chats/chats";
 import { ConnectionArgs } from "../core/connection";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 
 @ObjectType({ description: "Fact that an assistant remembers about an end user.", simpleResolvers: true })
@@ -16,7 +17,7 @@ export class EndUserFact {
   createdAt!: string;
 }
 
-@ObjectType({ description: "Person whom assistants remember.", simpleResolvers: true })
+@ObjectType({ implements: Node, description: "Person whom assistants remember.", simpleResolvers: true })
 export class EndUser {
   @Field(() => ID, { description: "Opaque id." })
   id!: string;

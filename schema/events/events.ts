@@ -7,6 +7,7 @@ import { missing } from "../../src/platform/errors";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { NotNull, oneOf } from "../core/rules";
@@ -15,6 +16,7 @@ import { EventsArgs, ReplayEventsInput } from "./inputs";
 import { WebhookDestination } from "../webhooks/webhooks";
 
 @ObjectType({
+  implements: Node,
   description: "Event of the organization, identical in webhooks, subscriptions and queries.",
   simpleResolvers: true,
 })
@@ -75,6 +77,7 @@ export class DeliveryAttempt {
 }
 
 @ObjectType({
+  implements: Node,
   description:
     "Delivery of an event to a destination, with the headers webhook-event, webhook-schema and, if it belongs to a conversation, webhook-chat-id.",
   simpleResolvers: true,

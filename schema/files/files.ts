@@ -3,12 +3,13 @@ import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import { PageArgs, PageOf } from "../core/page";
 import { JSONObject, Upload } from "../core/scalars";
 
-@ObjectType({ description: "Uploaded file.", simpleResolvers: true })
+@ObjectType({ implements: Node, description: "Uploaded file.", simpleResolvers: true })
 export class File {
   @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;

@@ -2,11 +2,13 @@ import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Keys } from "../../src/account/organization/keys";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
 import { KeyPermission, KeyStatus, KeyType } from "../core/enums";
 import { Extension, NotNull, Rule } from "../core/rules";
 
 @ObjectType({
+  implements: Node,
   description: "API key of the organization, for the header X-API-Key.",
   simpleResolvers: true,
 })

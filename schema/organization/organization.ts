@@ -3,10 +3,12 @@ import { Organizations } from "../../src/account/organization/organizations";
 import { AnalyticsTokens } from "../../src/account/organization/analytics-tokens";
 import { Tokens } from "../../src/account/organization/tokens";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 
 @ObjectType({
+  implements: Node,
   description: "Organization of the caller's credential.",
   simpleResolvers: true,
 })

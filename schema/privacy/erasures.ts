@@ -5,6 +5,7 @@ import { LogFilter } from "../logs/all-logs";
 import { Deleted } from "../assistants/assistants";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
 import { enumOf } from "../core/enums";
 import { Rule } from "../core/rules";
@@ -27,6 +28,7 @@ export const Subject = enumOf(
 );
 
 @ObjectType({
+  implements: Node,
   description: "Receipt of an erasure: counts and times, without any data that identifies the person.",
   simpleResolvers: true,
 })

@@ -3,6 +3,7 @@ import { personOf } from "../../src/privacy/people/person";
 import { EndUserExports, type ExportStatus } from "../../src/privacy/exports/exports";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
 import { enumOf } from "../core/enums";
 import { PersonArgs, Subject } from "./erasures";
@@ -18,6 +19,7 @@ const Status = enumOf("EndUserExportStatus", "Status of an export.", {
 } satisfies Record<ExportStatus, string>);
 
 @ObjectType({
+  implements: Node,
   description:
     "Export of a person's data: status, counts and times, without any data that identifies the person.",
   simpleResolvers: true,

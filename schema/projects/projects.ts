@@ -4,12 +4,14 @@ import { Projects } from "../../src/account/projects/projects";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { Assistant, AssistantPage, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { PageArgs } from "../core/page";
 import { Rule } from "../core/rules";
 import { WebhookDestination } from "../webhooks/webhooks";
 
 @ObjectType({
+  implements: Node,
   description: "Group of assistants, workflows and deployments with its own webhook destinations.",
   simpleResolvers: true,
 })

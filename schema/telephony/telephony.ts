@@ -2,6 +2,7 @@ import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Rule } from "../core/rules";
 
@@ -18,6 +19,7 @@ const DESCRIPTIONS = {
 } as const;
 
 @ObjectType({
+  implements: Node,
   description: "Connected telephone number: your own number at the telephony provider, for calls and SMS.",
   simpleResolvers: true,
 })

@@ -2,13 +2,18 @@ import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { newWebhookSecret, WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { DEFAULT_EVENTS, EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
 import { Extension, oneOf, Rule } from "../core/rules";
 
 /** Events of a destination without a choice. */
 const DEFAULTS = DEFAULT_EVENTS.join(", ");
 
-@ObjectType({ description: "Webhook destination: a URL that receives signed events.", simpleResolvers: true })
+@ObjectType({
+  implements: Node,
+  description: "Webhook destination: a URL that receives signed events.",
+  simpleResolvers: true,
+})
 export class WebhookDestination {
   @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;

@@ -6,6 +6,7 @@ import { Deployments, type DeploymentType as Type } from "../../src/conversation
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Project } from "../projects/projects";
 import { NotNull, Rule } from "../core/rules";
@@ -13,7 +14,11 @@ import { TelephonyConnection } from "../telephony/telephony";
 import { Workflow } from "./workflow";
 import { DeploymentType } from "./enums";
 
-@ObjectType({ description: "Way for people to reach an assistant or a workflow.", simpleResolvers: true })
+@ObjectType({
+  implements: Node,
+  description: "Way for people to reach an assistant or a workflow.",
+  simpleResolvers: true,
+})
 export class Deployment {
   @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;

@@ -7,6 +7,7 @@ import { Workflows } from "../../src/conversation/workflows/workflows";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";
@@ -17,7 +18,11 @@ import {
   UpdateWorkflowNodeInput,
 } from "./inputs";
 
-@ObjectType({ description: "Node of a workflow: a step of the conversation.", simpleResolvers: true })
+@ObjectType({
+  implements: Node,
+  description: "Node of a workflow: a step of the conversation.",
+  simpleResolvers: true,
+})
 export class WorkflowNode {
   @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
@@ -66,6 +71,7 @@ export class WorkflowNode {
 }
 
 @ObjectType({
+  implements: Node,
   description: "Edge of a workflow: a transition from one node to another.",
   simpleResolvers: true,
 })

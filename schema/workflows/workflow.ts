@@ -1,7 +1,9 @@
 import { ID, ObjectType } from "type-graphql";
 import { Field } from "../core/decorators";
+import { Node } from "../core/node";
 
 @ObjectType({
+  implements: Node,
   description:
     "Graph that guides a conversation from node to node: nodes let assistants speak, call functions or check variables; edges connect them.",
   simpleResolvers: true,

@@ -27,6 +27,7 @@ export class DocumentCost {
       this.names.map((name) => {
         const value = variables[name];
         if (value === undefined) return "absent"; // unlike null, it takes the variable's default
+        if (Array.isArray(value) && this.sizes.has(name)) return { length: value.length };
         return this.sizes.has(name) || value === null ? value : "given";
       }),
     );

@@ -62,6 +62,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   ),
   ERASURE_NOT_FOUND: missingRecord("erasure", "the GraphQL query `erasures`"),
   EXPORT_NOT_FOUND: missingRecord("export", "the GraphQL query `endUserExports`"),
+  NODE_NOT_FOUND: missingRecord("record", "an earlier response"),
   NOT_FOUND: ["The path does not exist.", "Compare it with the paths at `/rest/docs`."],
   METHOD_NOT_ALLOWED: ["The path does not support this method.", "Use a method of the header `Allow`."],
   CHAT_ENDED: ["The chat or call has ended.", "Start a new one."],

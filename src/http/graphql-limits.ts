@@ -21,7 +21,7 @@ export const MAX_TOKENS = 1_000;
 export const MAX_QUERY_BYTES = 65_536;
 const MAX_COST = 5_000;
 /** Arguments that say how many entries a list may return. */
-export const SIZES: readonly string[] = ["take", "first", "last"];
+export const SIZES: readonly string[] = ["take", "first", "last", "ids"];
 const OFF = { enabled: false } as const;
 
 /** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call. */
@@ -73,7 +73,7 @@ export interface CostResult {
 
 /**
  * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries, and a field may count as several objects.
+ * `last` entries, or one for each of its `ids`, and a field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -105,7 +105,9 @@ function complexityOf(
         ({ field, args, childComplexity }) => {
           if (isLeafType(getNamedType(field.type))) return 0;
           const counts = SIZES.map((name) => (args as Readonly<Record<string, unknown>>)[name]);
-          const entries = counts.find((count) => typeof count === "number");
+          const entries = counts
+            .map((count) => (Array.isArray(count) ? count.length : count))
+            .find((count) => typeof count === "number");
           const own = (field.extensions.countsAs as number | undefined) ?? 1; // only CountsAs writes it
           return Math.max(1, entries ?? 1) * (own + childComplexity);
         },

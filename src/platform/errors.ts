@@ -35,6 +35,7 @@ export type ErrorCode =
   | "TELEPHONY_CONNECTION_NOT_FOUND"
   | "ERASURE_NOT_FOUND"
   | "EXPORT_NOT_FOUND"
+  | "NODE_NOT_FOUND"
   | "NOT_FOUND"
   | "CHAT_ENDED"
   | "CHAT_LIVE"
@@ -127,6 +128,7 @@ const MISSING = {
   Erasure: ["ERASURE_NOT_FOUND", "No erasure with id {}."],
   Export: ["EXPORT_NOT_FOUND", "No export with id {}."],
   Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with id {}."],
+  Node: ["NODE_NOT_FOUND", "No record with id {}."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
 /**

@@ -103,6 +103,45 @@ describe("the documented cache of Apollo Client shows a change without a second 
   });
 });
 
+test("Apollo Client shows what it has refetched by the ids of records", async () => {
+  const client = apollo();
+  const id = await newAssistant(running.api, { name: "Ada" });
+  const shown: object[] = [];
+  const subscription = client
+    .watchQuery({
+      query: gql`
+        query ($id: ID!) {
+          assistant(id: $id) {
+            id
+            name
+            chat {
+              id
+              prompt
+            }
+          }
+        }
+      `,
+      variables: { id },
+    })
+    .subscribe(({ data }) => void (data && shown.push(data as object)));
+  await until(() => shown.length > 0);
+  await running.api.patch(`/rest/v1/assistants/${id}`, { name: "Grace" }, 200);
+  await running.api.patch(`/rest/v1/assistants/${id}/chat`, { prompt: "new" }, 200);
+  const { code } = snippetsOf("docs/graphql-clients.md").find((snippet) =>
+    snippet.code.includes("nodes(ids:"),
+  )!;
+  const [, document] = /gql`(.*?)`/s.exec(code)!;
+  await client.query({
+    query: gql(document!),
+    variables: { ids: [id, `${id}.chat`] },
+    fetchPolicy: "network-only",
+  });
+  const fresh = { assistant: { name: "Grace", chat: { prompt: "new" } } };
+  await until(() => JSON.stringify(shown.at(-1)).includes("Grace"));
+  subscription.unsubscribe();
+  expect(shown.at(-1)).toMatchObject(fresh);
+});
+
 test("Apollo Client shows the other fields of a page with one wrong id", async () => {
   const query = gql`
     query ($id: ID!, $wrong: ID!) {

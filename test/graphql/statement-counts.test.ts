@@ -139,7 +139,7 @@ const ALIKE = 3;
 function paths(): SchemaPath[] {
   const found = new Map<string, Map<string, SchemaPath>>();
   const lists = Object.values(query.getFields()).filter(
-    ({ args }) => !args.some(({ name }) => name === "id"),
+    ({ args }) => !args.some(({ name }) => ["id", "ids"].includes(name)),
   );
   for (const { name: root } of lists)
     for (const path of pathsBelow(schema, query, root, () => true).flatMap(withReturns)) {
@@ -196,6 +196,40 @@ test("the same log of several assistants is read once", async () => {
   });
   const [one, more] = await Promise.all(counts);
   expect(more).toBe(one);
+});
+
+test("nodes reads one or several records of each type by as many statements, and finds all ids by one", async () => {
+  const LISTS = `{ assistants { data { id chat { id } } } logs { nodes { id chat { user { id } } } } projects { id } files { data { id } }
+    workflows { id nodes { id } edges { id } } deployments { id } telephonyConnections { id } keys { id }
+    events { nodes { id } } erasures { nodes { id } } endUserExports { nodes { id } } }`;
+  const counts: number[] = [];
+  for (const { organizationId, entries } of sides) {
+    const ask = async (text: string, variables: object, sql: string[] = []) => {
+      const context = makeContext(
+        running.app.database,
+        { organizationId, kind: "SECRET" },
+        { requestId: "nodes" },
+      );
+      return statements.run(sql, () =>
+        engine.compile(parse(text))(context, variables as Record<string, unknown>),
+      );
+    };
+    const found = JSON.stringify((await ask(LISTS, {})).data);
+    const ids = [...new Set([...found.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id))];
+    const sql: string[] = [];
+    const { data, errors } = await ask(
+      "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename } }",
+      { ids },
+      sql,
+    );
+    const names = (data as { nodes: { __typename: string }[] }).nodes.map(({ __typename }) => __typename);
+    expect([errors, names.length]).toEqual([undefined, ids.length]);
+    expect(new Set(names).size).toBe(15);
+    expect(names.filter((name) => name === "Project")).toHaveLength(entries);
+    expect(sql.filter((text) => text.includes(" union all "))).toHaveLength(1);
+    counts.push(sql.length);
+  }
+  expect(counts[1]).toBe(counts[0]);
 });
 
 test("the page of each project has its own assistants, their number, and long values", async () => {

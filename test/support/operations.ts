@@ -69,6 +69,9 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   startWidgetCall: () => ({ input: { metadata: {}, variables: {} } }),
   widgetChatEvents: ({ visitorChatId: chatId }) => ({ chatId, after: "0" }),
 
+  node: ({ assistantId: id }) => ({ id }),
+  nodes: ({ assistantId }) => ({ ids: [assistantId] }),
+
   log: ({ assistantId, chatId: id }) => ({ assistantId, id }),
   logs: ({ assistantId }) => ({ first: 5, filter: { assistantId, search: "open" } }),
   analytics: ({ assistantId, projectId }) => ({

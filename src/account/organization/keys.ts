@@ -3,6 +3,7 @@ import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
 import { isWithin, type LimitColumns, type Permission } from "../auth/limits";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
@@ -52,7 +53,7 @@ export class Keys {
   }
 
   async byId(id: string, caller: Caller): Promise<Key> {
-    const [row] = await this.scope.table("api_keys").where({ id });
+    const row = await rowById(this.scope, "api_keys", id);
     return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key", id), caller);
   }
 

@@ -36,14 +36,24 @@ export class Templates {
     return row && { ...row, template: true, projectId: null };
   }
 
+  /** Like `find`, but calls in the same tick share one statement. */
+  async shared(id: string): Promise<Template | undefined> {
+    const row = await this.whole(id);
+    return row && { ...withoutConfigurations(row), template: true, projectId: null };
+  }
+
   /** The four configurations of a template. @throws ASSISTANT_NOT_FOUND */
   async configurations(id: string): Promise<Kinds> {
+    const { voice, sms, chat, theme } = (await this.whole(id)) ?? missing("Assistant", id);
+    return { voice, sms, chat, theme };
+  }
+
+  private whole(id: string): Promise<Rows["templates"] | undefined> {
     const loader = this.scope.loader<Rows["templates"] | undefined>("templates", async (ids) => {
       const rows = await this.scope.shared("templates").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });
-    const { voice, sms, chat, theme } = (await loader.load(id)) ?? missing("Assistant", id);
-    return { voice, sms, chat, theme };
+    return loader.load(id);
   }
 
   /** @throws TEMPLATE_READ_ONLY if the id is that of a template, else ASSISTANT_NOT_FOUND */
@@ -56,3 +66,5 @@ export class Templates {
     return missing("Assistant", id);
   }
 }
+
+const withoutConfigurations = ({ voice: _v, sms: _s, chat: _c, theme: _t, ...row }: Rows["templates"]) => row;

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
@@ -54,10 +55,9 @@ export class Files {
     return { data: data.map(toFile), meta };
   }
 
-  /** @throws FILE_NOT_FOUND */
+  /** Calls in the same tick share one statement. @throws FILE_NOT_FOUND */
   async byId(id: string): Promise<File> {
-    const [row] = await this.scope.table("files").where({ id });
-    return toFile(row ?? missing("File", id));
+    return toFile((await rowById(this.scope, "files", id)) ?? missing("File", id));
   }
 
   /**

@@ -3,6 +3,7 @@ import { currentDate } from "../../platform/clock";
 import { randomText, sameText } from "../../platform/crypto";
 import type { ChatRow, VisitorColumns } from "./chats";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import { encoded } from "../../platform/database/encoded";
 import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
@@ -79,6 +80,13 @@ export class EndUsers {
       );
     });
     return loader.load(indexable(uniqueId));
+  }
+
+  /** The person with an id; undefined if unknown. Calls in the same tick share their statements. */
+  async byId(id: string): Promise<EndUser | undefined> {
+    const row = await rowById(this.scope, "end_users", id);
+    const person = row && (await this.find(row.uniqueId));
+    return person?.id === id ? person : undefined;
   }
 
   /** Stores that a person has talked with an assistant. */

@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing, type Problem } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
@@ -29,6 +30,11 @@ const WITHOUT_VALUE: readonly unknown[] = ["IS_SET", "IS_NOT_SET"];
 /** The edges of workflows: connections between nodes, with conditions. */
 export class WorkflowEdges {
   constructor(private readonly scope: Scope) {}
+
+  /** Loads an edge; calls in the same tick share one statement. @returns undefined if it does not exist */
+  find(id: string): Promise<WorkflowEdge | undefined> {
+    return rowById(this.scope, "workflow_edges", id);
+  }
 
   /** @throws WORKFLOW_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND; BAD_USER_INPUT with a problem per missing or invalid field */
   async create(workflowId: string, input: WorkflowEdgeInput): Promise<WorkflowEdge> {

@@ -7,6 +7,7 @@ import {
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { perId, readPerId } from "../../platform/database/per-id";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
 import { DomainError, missing } from "../../platform/errors";
@@ -57,10 +58,9 @@ export class Deliveries {
     return connectionOf(await loader.load(destinationId), take);
   }
 
-  /** @throws DELIVERY_NOT_FOUND */
+  /** Calls in the same tick share one statement. @throws DELIVERY_NOT_FOUND */
   async byId(id: string): Promise<Delivery> {
-    const [delivery] = await this.scope.table("deliveries").where({ id });
-    return delivery ?? missing("Delivery", id);
+    return (await rowById(this.scope, "deliveries", id)) ?? missing("Delivery", id);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { Assistants } from "../../assistants/assistants/assistants";
@@ -94,8 +95,7 @@ export class Erasures {
 
   /** @throws ERASURE_NOT_FOUND */
   async byId(id: string): Promise<Erasure> {
-    const [row] = await this.scope.table("erasures").where({ id });
-    return row ?? missing("Erasure", id);
+    return (await rowById(this.scope, "erasures", id)) ?? missing("Erasure", id);
   }
 
   /** Runs an erasure, or continues an interrupted one. */

@@ -1,6 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
+import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, missing } from "../../platform/errors";
@@ -166,8 +167,7 @@ export class EndUserExports {
   }
 
   private async row(id: string): Promise<ExportRow> {
-    const [row] = await this.scope.table("end_user_exports").where({ id });
-    return row ?? missing("Export", id);
+    return (await rowById(this.scope, "end_user_exports", id)) ?? missing("Export", id);
   }
 }
 
