@@ -18,6 +18,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   ASSISTANT_NOT_FOUND: missingRecord("assistant", "`GET /rest/v1/assistants`"),
   WORKFLOW_NOT_FOUND: missingRecord("workflow", "the GraphQL query `workflows`"),
   DEPLOYMENT_NOT_FOUND: missingRecord("deployment", "the GraphQL query `deployments`"),
+  PERSISTED_QUERY_NOT_IN_LIST: [
+    "The server runs only the operations of its manifest (`GRAPHQL_PERSISTED=only`), and this is none of them.",
+    "Add the operation to the manifest, and restart the server with it before the client is released.",
+  ],
   UNAUTHENTICATED: [
     "The credential is missing, unknown, inactive or expired, or is a bearer token where only a key is accepted.",
     "The message says which. Send a key in `X-API-Key` or a token in `Authorization: Bearer`. If the message says that the operation accepts no bearer token, a new token does not help: send a SECRET key from your server. Another key makes a new one by `POST /rest/v1/organization/keys`; without one, `npm run key:create` does on the server.",

@@ -13,6 +13,7 @@ import { unreadableForm } from "./unreadable-form";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
+import type { PersistedOperations } from "./persisted-operations";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
 
@@ -27,6 +28,7 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   /** Whether the answer contains a secret. */
   readonly disclosesSecret: (context: Context) => boolean;
   readonly maxFileBytes: number;
+  readonly persisted: PersistedOperations | undefined;
   readonly sendError: SendError;
 }
 
@@ -54,6 +56,7 @@ export function graphqlHandler<Context extends BaseContext>(
       // Invalid credentials are refused before the body is read.
       const newContext = await options.authenticate(req, res);
       const request = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
+      if (options.persisted) withPersisted(options.persisted, request);
       await options.limited(() => answer(options, req, res, request, newContext()));
     } catch (error) {
       options.sendError(res, toDomainError(error), (body) => {
@@ -122,6 +125,34 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
   }
   const at = originalUrl.indexOf("?");
   return { method, headers: map, search: at < 0 ? "" : originalUrl.slice(at), body };
+}
+
+/** Replaces the id of a persisted operation by its text. @throws PERSISTED_QUERY_NOT_IN_LIST */
+function withPersisted(persisted: PersistedOperations, request: HTTPGraphQLRequest): void {
+  if (request.method === "GET") {
+    const parameters = new URLSearchParams(request.search);
+    const query = persisted.textOf({
+      query: parameters.get("query") ?? undefined,
+      extensions: jsonIn(parameters.get("extensions")),
+    });
+    if (query === undefined) return;
+    parameters.set("query", query);
+    parameters.delete("extensions");
+    request.search = `?${parameters.toString()}`;
+  } else {
+    const body = Object(request.body) as Record<string, unknown>;
+    const query = persisted.textOf(body);
+    if (query !== undefined) Object.assign(body, { query, extensions: {} });
+  }
+}
+
+/** The value of a JSON text; undefined if it is none, which Apollo then reports. */
+function jsonIn(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads the body; empty if there is none. @throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT, and errors of the parsers */

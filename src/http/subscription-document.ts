@@ -27,6 +27,8 @@ import {
 interface Options {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
+  /** The text of the operation that a payload names by id; see PersistedOperations. */
+  readonly persisted?: { readonly textOf: (payload: SubscribePayload) => string | undefined } | undefined;
 }
 
 /** The payload of a graphql-ws subscribe message. */
@@ -34,6 +36,7 @@ interface SubscribePayload {
   readonly query: string;
   readonly variables?: Record<string, unknown> | null | undefined;
   readonly operationName?: string | null | undefined;
+  readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
 /** The specification's validation rules and ours. */
@@ -41,14 +44,16 @@ export const subscriptionRules = (): readonly ValidationRule[] => [...specifiedR
 
 /**
  * Prepares a subscription, or returns the errors that the same document would have over HTTP, in the same order.
- * @throws BAD_USER_INPUT if the query is too long
+ * @throws BAD_USER_INPUT if the query is too long; PERSISTED_QUERY_NOT_IN_LIST
  */
 export function subscriptionOf(
   options: Options,
   rules: readonly ValidationRule[],
-  { query, variables, operationName }: SubscribePayload,
+  payload: SubscribePayload,
 ): ExecutionArgs | GraphQLError[] {
   const { schema, introspection } = options;
+  const { variables, operationName } = payload;
+  const query = options.persisted?.textOf(payload) ?? payload.query;
   if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   const whole = parseQuery(query);

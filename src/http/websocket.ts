@@ -15,11 +15,13 @@ import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
 import type { Metrics } from "./metrics/metrics";
 import { OpenSockets } from "./open-sockets";
+import type { PersistedOperations } from "./persisted-operations";
 import { traceSubscriptions } from "./trace-subscriptions";
 
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
+  readonly persisted: PersistedOperations | undefined;
   readonly credentials: Credentials;
   readonly listener: Pick<Listener, "on">;
   /** @param tooSlow closes the socket of a subscriber that reads too slowly */

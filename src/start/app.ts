@@ -21,6 +21,7 @@ import { Drain } from "../http/drain";
 import { lingerForBody } from "../http/linger";
 import { errorFormatter } from "../http/error-formatter";
 import { answerMalformed } from "../http/malformed-request";
+import { readManifest, runnable, type PersistedOperation } from "../http/persisted-operations";
 import { subscriptions } from "../http/websocket";
 import { reportMismatches } from "./event-mismatches";
 import { httpApp, type Interfaces } from "./http-app";
@@ -50,11 +51,13 @@ export async function createApp(
   jobsUrl = url,
   ownerUrl?: string,
 ): Promise<App> {
+  const { GRAPHQL_PERSISTED_MANIFEST: manifestPath } = config;
+  const manifest = manifestPath === undefined ? undefined : readManifest(manifestPath);
   const tracer = (tracing.tracer = openTracer(config, logger));
   const service = await openService(config, url, logger, jobsUrl, ownerUrl);
   const { server, database, fileStore } = service;
   const endReports = reportMismatches(service.metrics, logger);
-  const { answer, stop } = await compose(service);
+  const { answer, stop } = await compose(service, manifest);
   server.on("request", lingerForBody).on("request", answer).on("clientError", answerMalformed);
   server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
   return {
@@ -112,14 +115,21 @@ const warningCodes = (schema: GraphQLSchema) =>
     .getValues()
     .map(({ name, description }) => [name, description ?? ""] as const);
 
-async function compose(service: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
+async function compose(
+  service: Service,
+  manifest: readonly PersistedOperation[] | undefined,
+): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
   const { config, database, ports, server } = service;
   const compiled = compileInterfaces(ports.catalog, config);
+  const { GRAPHQL_PERSISTED: mode } = config;
+  const persisted =
+    manifest && mode !== "off" ? runnable(manifest, mode, compiled.schema, service.logger) : undefined;
   const drain = new Drain(server, undefined, config.SHUTDOWN_DELAY_SECONDS * 1_000);
-  const answer = await httpApp(service, compiled, drain.isDraining);
+  const answer = await httpApp(service, { ...compiled, persisted }, drain.isDraining);
   const sockets = subscriptions(server, {
     schema: compiled.schema,
     introspection: config.GRAPHQL_INTROSPECTION,
+    persisted,
     credentials: service.credentials,
     listener: service.listener,
     makeContext: (caller, more) => makeContext(database, caller, more),

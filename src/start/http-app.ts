@@ -23,6 +23,7 @@ import { downloads } from "../http/downloads";
 import { engineCallbacks } from "../http/engine-callbacks";
 import { health } from "../http/health";
 import { explorer, pages } from "../http/pages";
+import type { PersistedOperations } from "../http/persisted-operations";
 import { recordings } from "../http/recordings";
 import { toDomainError } from "../http/parser-errors";
 import { refuseMethod } from "../http/refuse-method";
@@ -44,6 +45,7 @@ export interface Interfaces {
   readonly schema: GraphQLSchema;
   readonly engine: Engine;
   readonly rows: readonly CompiledRoute[];
+  readonly persisted?: PersistedOperations | undefined;
 }
 
 /** Bundles of the pages. */
@@ -83,7 +85,7 @@ export async function httpApp(
   isDraining: () => boolean,
 ): Promise<RequestListener> {
   const { database, crypto, metrics, limits, ports } = service;
-  const { schema, engine, rows } = interfaces;
+  const { schema, engine, rows, persisted } = interfaces;
   const serving = servingOf(service, isDraining);
   const { callers, sendError } = serving;
   const document = JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS));
@@ -93,7 +95,7 @@ export async function httpApp(
   app.use(first, requireHost);
   app.use(restRouter(restServer(service, serving), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
-  app.use("/graphql", await graphqlOf(service, engine, serving));
+  app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted }));
 
   const pendingSteps = () => service.steps.pending();
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));

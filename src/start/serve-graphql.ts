@@ -11,6 +11,7 @@ import { errorFormatter } from "../http/error-formatter";
 import { apolloServer } from "../http/graphql";
 import { graphqlHandler } from "../http/graphql-handler";
 import { idempotencyKey, storedKey } from "../http/idempotency-key";
+import type { PersistedOperations } from "../http/persisted-operations";
 import type { Repeatable } from "../http/repeatable-mutations";
 import type { SendError } from "../http/send-error";
 import type { Service } from "./open-service";
@@ -27,7 +28,13 @@ export interface Serving {
 export async function graphqlOf(
   service: Service,
   engine: Engine,
-  { callers, limited, sendError, isDraining }: Serving,
+  {
+    callers,
+    limited,
+    sendError,
+    isDraining,
+    persisted,
+  }: Serving & { readonly persisted?: PersistedOperations | undefined },
 ): Promise<RequestHandler> {
   const { config, database } = service;
   const apollo = runnerOf(service, engine, isDraining);
@@ -46,6 +53,7 @@ export async function graphqlOf(
     },
     pieceOwnerOf: ({ scope }) => scope,
     limited,
+    persisted,
     disclosesSecret: ({ disclosed }) => disclosed.length > 0,
     maxFileBytes: config.MAX_FILE_BYTES,
     sendError,

@@ -2,7 +2,7 @@
 // node src/web/typed-documents.mjs
 import { codegen } from "@graphql-codegen/core";
 import * as operationTypes from "@graphql-codegen/typescript-operations";
-import { Kind, parse, print, stripIgnoredCharacters, validate, visit } from "graphql";
+import { buildSchema, Kind, parse, print, stripIgnoredCharacters, validate, visit } from "graphql";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,9 +28,8 @@ const CONFIG = {
 /** READ_WIDGET of ReadWidget. */
 const constantOf = (name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 
-/** A plugin: the text of each operation. It has no fragments: the server counts each as one more level. */
-function operationTexts(schema, documents) {
-  const definitions = documents.flatMap(({ document }) => document.definitions);
+/** The text of each operation by its name. It has no fragments: the server counts each as one more level. */
+function textsOf(schema, definitions) {
   const fragments = new Map(definitions.map((node) => [node.name.value, node.selectionSet.selections]));
   const inlined = (selections) =>
     selections.flatMap((node) =>
@@ -45,13 +44,20 @@ function operationTexts(schema, documents) {
   };
   return definitions
     .filter(({ kind }) => kind === Kind.OPERATION_DEFINITION)
-    .map((definition) => {
-      const name = definition.name.value;
-      const text = JSON.stringify(textOf(definition));
-      return `export const ${constantOf(name)} = ${text} as TypedDocument<${name}, ${name}Variables>;`;
+    .map((definition) => [definition.name.value, textOf(definition)]);
+}
+
+/** A plugin: the text of each operation with its types. */
+const operationTexts = (schema, documents) =>
+  textsOf(
+    schema,
+    documents.flatMap(({ document }) => document.definitions),
+  )
+    .map(([name, text]) => {
+      const value = `${JSON.stringify(text)} as TypedDocument<${name}, ${name}Variables>`;
+      return `export const ${constantOf(name)} = ${value};`;
     })
     .join("\n\n");
-}
 
 /**
  * The TypeScript of a document.
@@ -78,14 +84,24 @@ export async function typescriptOf(schema, text, name) {
   });
 }
 
-/** The generated modules by their path in the repository. */
+/** The generated files by their path in the repository: a module for each document, and the texts for the server. */
 export async function typedDocuments() {
   const schema = await readFile(SCHEMA, "utf8");
-  const entries = Object.entries(DOCUMENTS).map(async ([name, document]) => [
+  const texts = await Promise.all(Object.values(DOCUMENTS).map((path) => readFile(join(here, path), "utf8")));
+  const entries = Object.keys(DOCUMENTS).map(async (name, n) => [
     `src/web/${name}`,
-    await typescriptOf(schema, await readFile(join(here, document), "utf8"), name),
+    await typescriptOf(schema, texts[n], name),
   ]);
-  return Object.fromEntries(await Promise.all(entries));
+  const built = buildSchema(schema);
+  const operations = texts.flatMap((text) => textsOf(built, parse(text).definitions));
+  return {
+    ...Object.fromEntries(await Promise.all(entries)),
+    "src/http/page-operations.json": `${JSON.stringify(
+      operations.map(([, text]) => text),
+      null,
+      2,
+    )}\n`,
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -137,7 +137,7 @@ describe("GraphQL documents of the widget and the analytics page", () => {
     const generated = (await printedBy(`
       import { typedDocuments } from "./src/web/typed-documents.mjs";
       console.log(JSON.stringify(await typedDocuments()));`)) as Record<string, string>;
-    expect(Object.keys(generated)).toHaveLength(2);
+    expect(Object.keys(generated)).toHaveLength(3);
     for (const [path, text] of Object.entries(generated)) expect([path, file(path)]).toEqual([path, text]);
   });
 

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { BACKUP_SETTINGS } from "./backup-settings";
 import { DATABASE_SETTINGS } from "./database-settings";
+import { GRAPHQL_SETTINGS, graphqlProblems } from "./graphql-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
 import { flag, isHostName, isRange, list, oneOf, ownAddress, url, whole } from "./setting-kinds";
 import { MODEL_SETTINGS, modelProblems, providerVariables } from "./model-settings";
@@ -81,7 +82,7 @@ export const SETTINGS = {
   ],
   ...TELEPHONY_SETTINGS,
   ...VOICE_SETTINGS,
-  GRAPHQL_INTROSPECTION: [flag.default(true), "`on`", "Whether GraphQL introspection is allowed."],
+  ...GRAPHQL_SETTINGS,
   ...LIMIT_SETTINGS,
   TRUST_PROXY: [
     list
@@ -216,7 +217,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
     problems.push("BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys");
   if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
     problems.push("PUBLIC_BASE_URL must be set if VAPI_API_KEY is: Vapi sends its callbacks there");
-  problems.push(...modelProblems(config));
+  problems.push(...modelProblems(config), ...graphqlProblems(config));
   if (problems.length > 0)
     throw new Error(`These settings are invalid:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   return {
