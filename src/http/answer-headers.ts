@@ -36,11 +36,12 @@ export const allowAnyOrigin: RequestHandler = (req, res, next) => {
 /** Headers of the two interfaces, and those that Apollo Client and tracing libraries add. */
 const ALLOWED = [
   ...["X-API-Key", "Authorization", "Content-Type", "Idempotency-Key", "X-Public-Key", "X-Public-Token"],
+  ...["If-Match", "If-None-Match"],
   ...["Apollo-Require-Preflight", "X-Apollo-Operation-Name"],
   ...["apollographql-client-name", "apollographql-client-version"],
   ...["X-Request-Id", "traceparent", "tracestate", "baggage"],
 ].join(", ");
-/** Time that a browser may keep the answer to a preflight, in seconds: Chromium's maximum. */
-const PREFLIGHT_MAX_AGE_S = 7200;
+/** Time that a browser may keep the answer to a preflight, in seconds; Chromium keeps it for 7,200 s at most. */
+const PREFLIGHT_MAX_AGE_S = 86_400;
 const EXPOSED =
   "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, Warning";

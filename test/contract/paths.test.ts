@@ -36,7 +36,7 @@ describe.each(paths)("$path", ({ path, allow }) => {
     if (!path.startsWith("/rest/")) return;
     expect(listed(answer.headers.get("access-control-allow-methods"))).toEqual(allow);
     expectOpenToAnyOrigin(answer);
-    expect(answer.headers.get("access-control-max-age")).toBe("7200");
+    expect(answer.headers.get("access-control-max-age")).toBe("86400");
   });
 });
 
@@ -67,7 +67,10 @@ describe("a path that is not a REST route", () => {
     for (const name of ["allow", "access-control-allow-methods"])
       expect(listed(answer.headers.get(name))).toEqual(["GET", "OPTIONS", "POST"]);
     expectOpenToAnyOrigin(answer);
-    expect(answer.headers.get("access-control-max-age")).toBe("7200");
+    expect(answer.headers.get("access-control-max-age")).toBe("86400");
+    expect(listed(answer.headers.get("access-control-allow-headers"))).toEqual(
+      expect.arrayContaining(["If-Match", "If-None-Match", "traceparent"]),
+    );
   });
 });
 
