@@ -1,3 +1,4 @@
+import { JOBS_TABLE } from "../support/jobs";
 import type { TestDatabase } from "../support/database";
 import type { Bijection } from "./bijection";
 
@@ -12,7 +13,6 @@ const OWN = [
   ...["servers", "stored_sizes", "knex_migrations", "knex_migrations_lock"],
   ...["audit_events", "audit_heads", "ledger_heads"],
 ];
-const JOBS = "_private_jobs";
 /** Their rows move or change later, so only new rows count. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   audit_outbox: [],
@@ -32,13 +32,13 @@ export class Changes {
   async begin(): Promise<void> {
     const tables = await this.database.query<{ schema: string; name: string }>(
       `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-       where (n.nspname = 'public' or c.relname = '${JOBS}') and c.relkind = 'r' order by 2`,
+       where (n.nspname = 'public' or c.relname = '${JOBS_TABLE}') and c.relkind = 'r' order by 2`,
     );
     this.statement = tables
       .filter(({ name }) => !OWN.includes(name))
       .map(
         ({ schema, name }) =>
-          `select '${name === JOBS ? "jobs" : name}' as name, (select count(*)::int from "${schema}"."${name}") as count,
+          `select '${name === JOBS_TABLE ? "jobs" : name}' as name, (select count(*)::int from "${schema}"."${name}") as count,
            (select coalesce(json_agg(to_jsonb(t)), '[]') from "${schema}"."${name}" t where t.xmin::text::bigint >= $1) as rows`,
       )
       .join(" union all ");

@@ -36,6 +36,9 @@ export const runNow = (database: Database, condition = "true"): Promise<unknown>
 
 // graphile-worker has no public functions for the following; only this file names its tables.
 
+/** The table of jobs in the schema graphile_worker. */
+export const JOBS_TABLE = "_private_jobs";
+
 /** Takes a job as a worker does. */
 export const takeJob = (database: Database, id: string, worker: string): Promise<unknown> =>
   database.query(
