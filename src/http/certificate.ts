@@ -12,7 +12,7 @@ interface CertifiedRow {
   /** The fields of GraphQL that do the same, or the reason why there are none. */
   readonly counterpart: string;
   readonly cases: number;
-  /** What the REST contract does in its own way. */
+  /** Rules of the REST contract alone. */
   readonly documented: readonly string[];
   readonly differences: readonly string[];
 }
@@ -21,7 +21,7 @@ interface CertifiedRow {
 interface CertifiedOperation {
   readonly operation: string;
   readonly kind: string;
-  /** What its answer was compared with. */
+  /** The record or answer with which its answer was compared. */
   readonly checked: string;
   readonly differences: readonly string[];
 }
@@ -29,7 +29,7 @@ interface CertifiedOperation {
 /** SHA-256 of what a server and its certificate must have in common. */
 export type BuildDigests = Readonly<Record<"schema" | "routes", string>>;
 
-/** What `npm run certificate` writes: the comparison of both interfaces for one revision. */
+/** The file of `npm run certificate`: the comparison of both interfaces for one revision. */
 export interface Certificate {
   readonly version: string;
   readonly date: string;

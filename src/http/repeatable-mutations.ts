@@ -11,7 +11,7 @@ export interface OperationResult {
   readonly errors?: readonly GraphQLError[];
 }
 
-/** What is stored of a root field. Errors stand below the field: without a value nothing is stored. */
+/** The stored result of a root field. Errors stand below the field: without a value nothing is stored. */
 interface Stored {
   readonly data: Readonly<Record<string, unknown>>;
   readonly errors?: readonly GraphQLFormattedError[];

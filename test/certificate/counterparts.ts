@@ -13,7 +13,7 @@ export type Credential =
   | "visitor's session"
   | "analytics token";
 
-/** What REST does in its own way for a credential: it answers `status`, or another message with the same code. */
+/** A rule of REST alone for a credential: it answers `status`, or another message with the same code. */
 interface Own {
   readonly reason: string;
   readonly status?: number;

@@ -5,7 +5,7 @@ import type { Bijection } from "./bijection";
 import type { Seed } from "./seed";
 import type { Side, Sides } from "./sides";
 
-/** What the certificate says of webhook deliveries. */
+/** The part of the certificate about webhook deliveries. */
 export interface DeliveryResult {
   readonly deliveries: number;
   readonly differences: readonly string[];

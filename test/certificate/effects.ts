@@ -52,7 +52,7 @@ export class Changes {
     this.mark = row!.mark;
   }
 
-  /** What has changed since the last call. */
+  /** The changes since the last call. */
   async next(): Promise<Effects> {
     const tables = await this.database.query<{ name: string; count: number; rows: object[] }>(
       this.statement,

@@ -19,13 +19,13 @@ import { changedTables, effectDifferences } from "./effects";
 import type { Seed } from "./seed";
 import type { Side, Sides } from "./sides";
 
-/** What the certificate says of an operation of GraphQL. */
+/** The entry of the certificate about an operation of GraphQL. */
 export interface OperationResult {
   readonly operation: string;
   readonly kind: Operation["kind"];
   /** REST rows whose cases ran it. Without any, it ran by itself. */
   readonly rows: readonly string[];
-  /** What its answer was compared with. */
+  /** The record or answer with which its answer was compared. */
   readonly checked: string;
   readonly changes: readonly string[];
   readonly differences: readonly string[];

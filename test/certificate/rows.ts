@@ -12,7 +12,7 @@ import { changedTables, effectDifferences } from "./effects";
 import type { Seed } from "./seed";
 import { apiWith, type Sides } from "./sides";
 
-/** What the certificate says of a REST row. */
+/** The entry of the certificate about a REST row. */
 export interface RowResult {
   readonly row: string;
   readonly request: string;
@@ -24,7 +24,7 @@ export interface RowResult {
   readonly errors: number;
   /** Tables in which both changed the same rows. */
   readonly changes: readonly string[];
-  /** What the REST contract does in its own way, with the reason. */
+  /** Rules of the REST contract alone, with the reason. */
   readonly documented: readonly string[];
   readonly differences: readonly string[];
 }
@@ -46,7 +46,7 @@ interface Detail {
   readonly message: string;
 }
 
-/** What the cases of a row have shown so far. */
+/** The findings of the cases of a row so far. */
 interface Found {
   values: number;
   errors: number;

@@ -5,7 +5,7 @@ import { buildFlow } from "./flows";
 import { newAccount } from "./twilio";
 import { startSession, VisitorClient } from "./visitor";
 
-/** What `buildSeveral` has made that no list finds. */
+/** The records that `buildSeveral` has made and no list finds. */
 export interface Several {
   readonly assistantId: string;
   /** A project with several webhook destinations. */

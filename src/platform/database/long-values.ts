@@ -8,7 +8,7 @@ export interface LongColumns {
   readonly long: readonly string[];
 }
 
-/** How a list reads long values. */
+/** The way in which a list reads long values. */
 interface LongValues {
   /** Replacements for long values of rows that were deleted. */
   readonly unbounded: Readonly<Record<string, unknown>>;
