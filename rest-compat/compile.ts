@@ -25,6 +25,7 @@ import {
 } from "graphql";
 import { accessOf, type Access } from "../schema/core/access";
 import { waitsFor } from "../schema/core/waits";
+import type { DocumentCost } from "../src/http/document-cost";
 import { withExtensions } from "./extensions";
 import { adviceFor } from "./read-only";
 import type { Engine, Run } from "./run";
@@ -60,6 +61,8 @@ export interface Operation {
   readonly shape: Shape;
   /** Whether the operation waits for HTTP requests of its own with these values of variables. */
   readonly waits: (values: Readonly<Record<string, unknown>>) => boolean;
+  /** Points that the operation costs with these values of variables. */
+  readonly costOf: (values: Record<string, unknown>) => number;
   readonly run: Run;
 }
 
@@ -67,14 +70,20 @@ export interface CompiledRoute extends Route {
   readonly operation?: Operation;
   /** Requests that set a field which this route does not take, by field. */
   readonly setters?: ReadonlyMap<string, string>;
+  /** Successful answers have an ETag. */
+  readonly tagged?: boolean;
+  /** The route that reads the record which this one changes or deletes. */
+  readonly reader?: CompiledRoute;
 }
 
 /** Path segments that depend on settings. */
 export type Segments = Readonly<Record<"voice_engine" | "telephony_provider", string>>;
 
 /** Checks a route at each build, which would take long at each start. @throws Error if its document does not match the schema */
-export function validateRoute(schema: GraphQLSchema, { id, document }: Route): void {
-  const [problem] = document === undefined ? [] : validate(schema, parse(document));
+export function validateRoute(schema: GraphQLSchema, { id, document, current }: Route): void {
+  const [problem] = [document, current].flatMap((text) =>
+    text === undefined ? [] : validate(schema, parse(text)),
+  );
   if (problem) throw new Error(`The REST route ${id} does not match the schema: ${problem.message}`);
 }
 
@@ -108,6 +117,7 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     shape: shaperOf(type, field.selectionSet, row.nullable ?? []),
     waits: (values) =>
       waitsFor(rootField, Object.fromEntries(variables.map((one) => [one.argument.name, values[one.name]]))),
+    costOf: costOf(engine, document),
     run: lazily(() => engine.compile(document)),
   };
   return { ...row, path, operation };
@@ -117,6 +127,12 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
 function lazily(compile: () => Run): Run {
   let run: Run | undefined;
   return (context, variables) => (run ??= compile())(context, variables);
+}
+
+/** Prepares at the first call, too. */
+function costOf(engine: Engine, document: DocumentNode): Operation["costOf"] {
+  let cost: DocumentCost | undefined;
+  return (variables) => (cost ??= engine.cost(document)).of(variables).cost?.requested ?? 0;
 }
 
 export const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;

@@ -26,6 +26,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running. Repeat it after a few seconds.",
   IDEMPOTENCY_KEY_REUSED:
     "This Idempotency-Key was used for another request. Use a new key for each request.",
+  PRECONDITION_FAILED:
+    "The record has another ETag than If-Match names, because it has changed since it was read. Read it again, then repeat the request with its new ETag.",
   RATE_LIMITED: "More than 600 requests in a second. Try again in a second.",
   FORBIDDEN:
     "The signature does not match this number's account. Check its auth token (updateTelephonyConnection) and PUBLIC_BASE_URL, which is part of the signed URL.",

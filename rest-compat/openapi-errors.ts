@@ -57,6 +57,7 @@ export function failuresOf(
     codes.add("BAD_USER_INPUT");
     if (operation.input || body) codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
     if (method === "post") codes.add("REQUEST_IN_PROGRESS").add("IDEMPOTENCY_KEY_REUSED");
+    if (method === "patch" || method === "delete") codes.add("PRECONDITION_FAILED");
     for (const code of namedErrors(operation, schema)) codes.add(code);
     codes.delete("PROJECT_NOT_FOUND"); // requests of this interface name no project
   }

@@ -17,6 +17,16 @@ const text = (description: string, example: unknown): Header => ({
 export const HEADERS = {
   "X-Request-Id": text("Id of the request; the server logs errors under it.", exampleOf("", "id")),
   "GraphQL-Operation": text("The GraphQL operation that the path maps to.", "CreateAssistant"),
+  "GraphQL-Cost": {
+    description:
+      "Points that the request costs as a GraphQL operation: about one for each record that it may return. Absent if the request is refused before it is read.",
+    schema: { type: "integer", minimum: 0 },
+    example: 1,
+  },
+  ETag: text(
+    "Changes whenever the record does. Send it back as If-None-Match to get 304 while the record is the same, or as If-Match of a PATCH or DELETE to change only what you have read.",
+    '"6d-8MmCvSsGTV0IRMLrQ8eM5tQzRXk"',
+  ),
   Warning: text(
     "One warning for each part of the request that had no effect, and for each other surprise, such as a variable without a value. Absent without warnings.",
     '299 parley "The query parameter tke is unknown and was ignored. Did you mean take?"',
@@ -51,12 +61,13 @@ const RETRIED: readonly ErrorCode[] = ["RATE_LIMITED", "REQUEST_IN_PROGRESS", "U
 
 /** The headers of a route's response with a status. @param codes error codes; none for a success */
 export function headersOf(
-  { operation, method, success }: CompiledRoute,
+  { operation, method, success, tagged }: CompiledRoute,
   status: number,
   codes: readonly ErrorCode[] = [],
 ): { headers: JsonSchema } {
   const names: HeaderName[] = ["X-Request-Id", "Warning", "RateLimit-Policy", "RateLimit"];
-  if (operation) names.push("GraphQL-Operation");
+  if (operation) names.push("GraphQL-Operation", "GraphQL-Cost");
+  if (tagged && (status === success || status === 304)) names.push("ETag");
   if (operation?.variables.some(({ name }) => name === "after") && status === success) names.push("Link");
   if (operation && method === "post" && status === success) names.push("Idempotency-Replayed");
   if (codes.some((code) => RETRIED.includes(code))) names.push("Retry-After");

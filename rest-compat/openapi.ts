@@ -1,5 +1,4 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
-import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
 import { EXAMPLE_URL, exampleOf, exampleOfBody } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
@@ -7,6 +6,7 @@ import { introduction } from "./introduction";
 import { headersOf, HEADERS } from "./openapi-headers";
 import { codesOf, ERROR, failure, failuresOf, headTooLong } from "./openapi-errors";
 import { sharedHeaders, webhooksOf, type WebhookEvent } from "./openapi-webhooks";
+import { parametersOf } from "./openapi-parameters";
 import { readOnlyNotes } from "./read-only";
 import type { Auth } from "./route";
 
@@ -86,10 +86,11 @@ export function openApi(
 }
 
 function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Components): JsonSchema {
-  const { id, group, summary, notes, auth, operation, success } = route;
+  const { id, group, method, summary, notes, auth, operation, success, tagged } = route;
   const responses: Record<string, JsonSchema> = {};
   if (operation) responses[success] = successOf(route, operation, components);
   if (route.stream) responses[success] = streamOf(route);
+  if (tagged && method === "get") responses[304] = { description: UNCHANGED, ...headersOf(route, 304) };
   const valid =
     operation?.input && exampleFor(components.input(operation.input, route.omit ?? []), components);
   if (responses[success]) responses[success] = { ...responses[success], ...headersOf(route, success) };
@@ -109,6 +110,8 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     responses,
   };
 }
+
+const UNCHANGED = "The record is the same as that with the ETag in If-None-Match.";
 
 const descriptionOf = ({ name, output, readOnly }: Operation, notes: string | undefined): string =>
   [
@@ -141,38 +144,6 @@ function successOf(
     description: "The result.",
     content: { "application/json": { schema, example: example ?? exampleOf("", getNamedType(output).name) } },
   };
-}
-
-function parametersOf({ path, operation, method }: CompiledRoute): { parameters?: readonly JsonSchema[] } {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
-  const variables = operation?.variables.filter(({ from }) => from === "path" || from === "query") ?? [];
-  const known = variables.map(({ name, type, from, argument }) => {
-    const { nullable: _, ...rule } = ruleOf(argument);
-    const { defaultValue, description } = argument;
-    return {
-      name,
-      in: from,
-      required: from === "path",
-      ...(description && { description }),
-      schema: { ...leaf(type), ...rule, ...(defaultValue !== undefined && { default: defaultValue }) },
-      ...(exampleOf("", name) !== undefined && from === "path" && { example: exampleOf("", name) }),
-    };
-  });
-  const others = inPath.filter((name) => !variables.some((variable) => variable.name === name));
-  const key = {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "A request with the same key and body within 24 hours gets the same response and has no further effect. It gets 409 while the first one runs, and for at most 15 seconds after a crash of its server.",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
-  };
-  const parameters = [
-    ...known,
-    ...others.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
-    ...(operation && method === "post" ? [key] : []),
-  ];
-  return parameters.length > 0 ? { parameters } : {};
 }
 
 /** The fields of a form; fields other than the file are JSON. */

@@ -30,6 +30,8 @@ export interface Route {
    * document answers 501.
    */
   readonly document?: string;
+  /** The document that reads the record of a PATCH or DELETE, if no GET with the same path does. */
+  readonly current?: string;
   /**
    * Name of a handler that answers instead of a document, for paths that don't fit GraphQL. Its body is JSON of any
    * shape, or a form.
@@ -63,6 +65,7 @@ type Row = Pick<
   | "summary"
   | "notes"
   | "document"
+  | "current"
   | "stream"
   | "takes"
   | "answers"

@@ -10,10 +10,11 @@ import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson, readUnused } from "./body";
 import { callerFor } from "./caller-for";
 import type { CompiledRoute, Operation } from "./compile";
+import { endUnchanged, expectedOf, hasNoTag, runIfMatching, setTag } from "./conditional";
 import { decoded, RouteTable } from "./match";
 import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
-import { readVariables } from "./variables";
+import { readVariables, type Inputs } from "./variables";
 import { fieldsOfUnusedBody, readOnlyFields, unknownFields, unknownParameters, warn } from "./warnings";
 
 /** An Express middleware. */
@@ -38,6 +39,7 @@ export function restRouter(server: RestServer, routes: readonly CompiledRoute[])
 }
 
 const KEY_UNUSED = "The header Idempotency-Key was ignored: only POST requests have it.";
+const TAG_UNUSED = "The header If-Match was ignored: only PATCH and DELETE requests have it.";
 
 async function handle(
   server: RestServer,
@@ -49,6 +51,7 @@ async function handle(
   const search = req.url!.split("?").slice(1).join("?");
   if (search !== "") warn(res, unknownParameters(route, new URLSearchParams(search)));
   if (route.method !== "post" && req.headers["idempotency-key"] !== undefined) warn(res, [KEY_UNUSED]);
+  if (!changes(route) && req.headers["if-match"] !== undefined) warn(res, [TAG_UNUSED]);
   if (route.stream) {
     const read = route.body === "form" ? readFields : readJson;
     return server.streams[route.stream]!(req, res, await read(req, res, route.bodyLimit));
@@ -70,7 +73,8 @@ async function handle(
     const inputs = { params, query, body, ...(form && { form: form.values }) };
     const variables = readVariables(route, route.operation, inputs, server.lenient);
     const request = { req, res, auth: route.auth, caller };
-    await server.limited(() => answer(server, route, request, variables, { body, form }));
+    res.setHeader("GraphQL-Cost", route.operation.costOf(variables));
+    await server.limited(() => answer(server, route, request, variables, { params, body, form }));
   } finally {
     form?.release();
   }
@@ -93,7 +97,7 @@ async function answer(
   route: CompiledRoute,
   request: RestRequest,
   variables: Record<string, unknown>,
-  { body, form }: { readonly body: unknown; readonly form: Form | undefined },
+  { params, body, form }: Pick<Inputs, "params" | "body"> & { readonly form: Form | undefined },
 ): Promise<void> {
   const { req, res, caller } = request;
   const context = server.contextOf(request);
@@ -101,19 +105,37 @@ async function answer(
     warn(res, readOnlyFields(route, body, answer.body));
     const after = context.scope.notes.continueAfter;
     if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
-    return send(res, answer, context.scope);
+    return send(res, answer, context.scope, route.tagged);
   };
   const work: Work = (scope, attemptId) => run(route, server.contextOf(request, scope, attemptId), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) {
-    answerInPieces(context.scope);
-    return finish(await work(context.scope));
+    if (!route.tagged) answerInPieces(context.scope);
+    const expected = changes(route) ? expectedOf(req) : undefined;
+    if (expected === undefined || expected === "*") return finish(await work(context.scope));
+    const read = readerOf(server, route, request, params);
+    return finish(await runIfMatching(context.scope, expected, read, work));
   }
   const content = [route.id, req.url!, form?.identity ?? variables];
   const repeatable = { key: storedKey(caller, key), content, waits: route.operation!.waits(variables) };
   const { replayed, ...answer } = await server.once(context, repeatable, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   await finish(answer);
+}
+
+const changes = ({ method }: CompiledRoute): boolean => method === "patch" || method === "delete";
+
+/** Reads the record that a route changes. @throws PRECONDITION_FAILED if the path has no ETag */
+function readerOf(
+  server: RestServer,
+  { reader }: CompiledRoute,
+  request: RestRequest,
+  params: Inputs["params"],
+): (scope: Context["scope"]) => Promise<unknown> {
+  if (!reader) throw hasNoTag();
+  const inputs = { params, query: new URLSearchParams() };
+  const variables = readVariables(reader, reader.operation!, inputs, server.lenient);
+  return async (scope) => (await run(reader, server.contextOf(request, scope), variables)).body;
 }
 
 async function run(
@@ -161,9 +183,13 @@ function send(
   res: ServerResponse,
   { status, body, disclosed }: Finished,
   scope: Context["scope"],
+  tagged = false,
 ): Promise<void> {
   warn(res, scope.notes.warnings);
   if (disclosed.length > 0) keepUncompressed(res);
   beginJson(res, status);
-  return sendJson(res, piecesOf(JSON.stringify(body), scope));
+  const pieces = piecesOf(JSON.stringify(body), scope);
+  const [whole] = pieces; // an answer with an ETag is one piece
+  if (tagged && typeof whole === "string" && setTag(res, whole)) return endUnchanged(res);
+  return sendJson(res, pieces);
 }

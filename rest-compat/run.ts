@@ -16,6 +16,7 @@ import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/core/context";
 import { deadlineOf } from "../schema/core/deadline";
 import { DomainError } from "../src/platform/errors";
+import { DocumentCost } from "../src/http/document-cost";
 import { codeOf, operationSpan } from "../src/http/operation-span";
 import { tracing, type Tracer } from "../src/platform/tracing/tracing";
 
@@ -67,19 +68,27 @@ export class Engine {
       await execute({ schema, document, contextValue, variableValues });
   }
 
+  /** The cost of a document, by coerced variables. */
+  cost(document: DocumentNode): DocumentCost {
+    return new DocumentCost(this.copy, withCoerced(document));
+  }
+
   private jit(document: DocumentNode): Run {
-    const loose = visit(document, {
-      VariableDefinition: (node) => ({
-        ...node,
-        type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: PASS_THROUGH } },
-        defaultValue: undefined,
-      }),
-    });
-    const compiled = compileQuery(this.copy, loose);
+    const compiled = compileQuery(this.copy, withCoerced(document));
     if (!isCompiledQuery(compiled)) return () => Promise.resolve(compiled as Result);
     return async (context, variables) => await compiled.query(undefined, context, variables);
   }
 }
+
+/** A document that takes coerced variables unchanged. */
+const withCoerced = (document: DocumentNode): DocumentNode =>
+  visit(document, {
+    VariableDefinition: (node) => ({
+      ...node,
+      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: PASS_THROUGH } },
+      defaultValue: undefined,
+    }),
+  });
 
 /** Runs an operation in its span. Errors are part of its result. */
 const traced = (

@@ -1,12 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { isDeepStrictEqual } from "node:util";
+import { guess, ignoredNames, someOf } from "../src/http/ignored-names";
 import type { JsonObject } from "../src/platform/json/json-object";
-import { nearest } from "../src/platform/nearest";
 import type { CompiledRoute } from "./compile";
 
-/** Unknown names of each kind that one response mentions, and characters of each name. */
-const MAX_NAMED = 5;
-const MAX_NAME_LENGTH = 60;
 /** The service changes these fields itself, so a client that sends back what it read means no change. */
 const CHANGES_BY_ITSELF: readonly string[] = ["updatedAt"];
 
@@ -28,11 +25,8 @@ export function unknownFields({ operation, setters, hints }: CompiledRoute, body
 /** One warning for each field of a body on a path that takes no body. @param body undefined if it is not JSON */
 export function fieldsOfUnusedBody(body: unknown): string[] {
   if (!isJsonObject(body)) return ["The body was ignored: this path takes none."];
-  const names = Object.keys(body);
-  const named = names.slice(0, MAX_NAMED).map((name) => {
-    return `The field ${name.slice(0, MAX_NAME_LENGTH)} was ignored: this path takes no body.`;
-  });
-  return [...named, ...moreThan(named, names, "fields were ignored")];
+  const sentence = (name: string) => `The field ${name} was ignored: this path takes no body.`;
+  return someOf(Object.keys(body), sentence, "fields were ignored");
 }
 
 /** One warning for each read-only field that a body has with another value than the response. */
@@ -57,23 +51,12 @@ function ignored(
   known: readonly string[],
   { setters, hints = {} }: Pick<CompiledRoute, "setters" | "hints"> = {},
 ): string[] {
-  const named = unknown.slice(0, MAX_NAMED).map((name) => {
+  return ignoredNames(kind, unknown, (name) => {
     const setter = setters?.get(name);
     const hint = Object.hasOwn(hints, name) ? hints[name]! : undefined;
-    const meant = nearest(name, known);
-    const taken = known.length === 0 ? "This path takes none" : `This path takes ${known.join(", ")}`;
-    const guess = meant === undefined ? `${taken}.` : `Did you mean ${meant}?`;
-    const other = setter === undefined ? guess : `Set it with ${setter}.`;
-    const advice = hint === undefined ? other : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
-    return `The ${kind} ${name.slice(0, MAX_NAME_LENGTH)} is unknown and was ignored. ${advice}`;
+    if (hint !== undefined) return `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
+    return setter === undefined ? guess(name, known, "This path") : `Set it with ${setter}.`;
   });
-  return [...named, ...moreThan(named, unknown, `${kind}s are unknown and were ignored`)];
-}
-
-/** Counts the names that are not named; nothing if all are. */
-function moreThan(named: readonly string[], all: readonly string[], text: string): string[] {
-  const more = all.length - named.length;
-  return more > 0 ? [`${more} more ${text}.`] : [];
 }
 
 /** Adds warnings to a response. A header is ASCII: other letters are percent-encoded, other characters become `?`. */

@@ -1,6 +1,7 @@
 import { group } from "../route";
 
 const WEBHOOK = "{ id url name secret createdAt updatedAt }";
+const CURRENT = `query WebhookDestination($id: ID!) { result: webhookDestination(id: $id) ${WEBHOOK} }`;
 const nullable = ["name"] as const;
 
 export const settings = group("Webhook settings", "settings", [
@@ -38,6 +39,7 @@ export const settings = group("Webhook settings", "settings", [
     nullable,
     document: `mutation UpdateWebhookDestination($id: ID!, $input: UpdateWebhookDestinationInput!) {
       result: updateWebhookDestination(id: $id, input: $input) ${WEBHOOK} }`,
+    current: CURRENT,
   },
   {
     id: "deleteWebhookSettings",
@@ -45,5 +47,6 @@ export const settings = group("Webhook settings", "settings", [
     summary: "Delete a webhook destination and return it",
     nullable,
     document: `mutation DeleteWebhookDestination($id: ID!) { result: deleteWebhookDestination(id: $id) ${WEBHOOK} }`,
+    current: CURRENT,
   },
 ]);

@@ -156,7 +156,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   deleteKey: "organization",
 
   webhookDestinations: "settings",
-  webhookDestination: "organization",
+  webhookDestination: "settings",
   generateWebhookSecret: "settings",
   createWebhookDestination: "settings",
   updateWebhookDestination: "settings",

@@ -44,4 +44,4 @@ const ALLOWED = [
 /** Time that a browser may keep the answer to a preflight, in seconds; Chromium keeps it for 7,200 s at most. */
 const PREFLIGHT_MAX_AGE_S = 86_400;
 const EXPOSED =
-  "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, Warning";
+  "X-Request-Id, ETag, GraphQL-Cost, GraphQL-Operation, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, Warning";

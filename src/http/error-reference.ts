@@ -95,6 +95,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The first request with this `Idempotency-Key` is still running, or its server has crashed within the last 15 seconds.",
     "Repeat the request after a few seconds.",
   ],
+  PRECONDITION_FAILED: [
+    "The record has another ETag than the header `If-Match` names: somebody has changed it since it was read, or the path has no ETag.",
+    "Read the record again, apply your change to what it says now, and send it with the new ETag; without `If-Match` the last change wins.",
+  ],
   PAYLOAD_TOO_LARGE: [
     "The body or the file is larger than the limit. The status is 431 if the request line and headers exceed 16 KiB.",
     "Send less; `MAX_FILE_BYTES` limits files, other bodies may have 8 MiB.",

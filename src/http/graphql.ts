@@ -21,8 +21,9 @@ import {
 import { LRUCache } from "lru-cache";
 import { publicError } from "../platform/errors";
 import { cachedDocument, type CachedDocument, type CompileOptions } from "./cached-document";
-import { MAX_TOKENS, rulesOf } from "./graphql-limits";
+import { MAX_TOKENS, rulesOf, type CostResult } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
+import { undeclaredVariables } from "./ignored-names";
 import { withListHint } from "./list-hints";
 import {
   identityOf,
@@ -135,7 +136,8 @@ async function answerOf<Context extends BaseContext>(
   const counted = known.cost.of(sent);
   if (counted.refusal) return refusal([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
   const { cost, problem } = counted;
-  if (problem) return refusal([problem], "COST_LIMIT");
+  if (problem) return refusal([problem], "COST_LIMIT", cost);
+  for (const text of undeclaredVariables(operation, sent)) options.warn(contextValue, text);
   const repeatable = options.repeatable(contextValue);
   if (repeatable && operation.operation === OperationTypeNode.MUTATION)
     return answeredOnce(options, request, repeatable, known.parts(coerced ?? {}), { cost });
@@ -153,7 +155,7 @@ async function answeredOnce<Context extends BaseContext>(
   request: GraphQLRequestContextResponseForOperation<Context>,
   repeatable: Repeatable<Context>,
   parts: readonly Part<Context>[],
-  extensions: Record<string, unknown>,
+  extensions: Extensions,
 ): Promise<GraphQLResponse> {
   const { contextValue, queryHash, operationName } = request;
   const format = (error: GraphQLError) => options.format(error, contextValue);
@@ -174,6 +176,14 @@ async function answeredOnce<Context extends BaseContext>(
 const overWebSocket = new GraphQLError(
   "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
 );
+
+type Cost = CostResult["cost"];
+
+interface Extensions {
+  readonly cost: Cost;
+  /** Keys of the root fields whose results are those of an earlier request. */
+  readonly replayed?: readonly string[];
+}
 
 interface SingleResult {
   readonly data: Record<string, unknown> | null;
@@ -206,8 +216,9 @@ function answered<Context extends BaseContext>(
     data,
     errors,
   }: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] | undefined },
-  extensions: Record<string, unknown>,
+  extensions: Extensions,
 ): GraphQLResponse {
+  const { cost } = extensions;
   const messages = warnings(contextValue);
   const singleResult = {
     ...(errors && { errors }),
@@ -215,13 +226,20 @@ function answered<Context extends BaseContext>(
     extensions: { ...extensions, ...(messages.length > 0 && { warnings: messages }) },
   };
   return {
-    http: { status: statusOf(singleResult), headers: new HeaderMap() },
+    http: { status: statusOf(singleResult), headers: costHeader(cost) },
     body: { kind: "single", singleResult },
   };
 }
 
 /** Response to an operation that is refused before it runs. The handler adds the request id. */
-function refusal(errors: readonly GraphQLError[], code: string): GraphQLResponse {
+function refusal(errors: readonly GraphQLError[], code: string, cost?: Cost): GraphQLResponse {
   const singleResult = { errors: errors.map((error) => withCode(error, code).toJSON()) };
-  return { http: { status: 400, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
+  return { http: { status: 400, headers: costHeader(cost) }, body: { kind: "single", singleResult } };
 }
+
+/** The same header as on REST. */
+const costHeader = (cost: Cost): HeaderMap => {
+  const headers = new HeaderMap();
+  if (cost) headers.set("graphql-cost", String(cost.requested));
+  return headers;
+};

@@ -2,6 +2,8 @@ import type { RequestListener, Server } from "node:http";
 import { lexicographicSortSchema, printSchema, type GraphQLEnumType, type GraphQLSchema } from "graphql";
 import type { Logger } from "pino";
 import { compileRoute, validateRoute } from "../../rest-compat/compile";
+import { withReaders } from "../../rest-compat/conditional";
+import type { Route } from "../../rest-compat/route";
 import { withSetters } from "../../rest-compat/siblings";
 import { EXAMPLE_URL } from "../../rest-compat/examples";
 import { openApi, routesTable } from "../../rest-compat/openapi";
@@ -88,10 +90,11 @@ export function compileInterfaces(
   if (last?.basis === basis) return last.interfaces;
   const schema = buildSchema(catalog);
   const engine = new Engine(schema);
+  const compile = (row: Route) => compileRoute(engine, row, segments);
   const interfaces = {
     schema,
     engine,
-    rows: withSetters(routes.map((row) => compileRoute(engine, row, segments))),
+    rows: withReaders(withSetters(routes.map(compile)), compile),
   };
   last = { basis, interfaces };
   return interfaces;

@@ -179,7 +179,7 @@ describe("the OpenAPI document", () => {
     ];
   });
   const bodies = contents.flatMap(({ at, content }) =>
-    Object.entries(content).map(([type, media]) => ({
+    Object.entries(content ?? {}).map(([type, media]) => ({
       name: `${at.slice(1).join(" ")} ${type}`,
       pointer: [...at, "content", type, "schema"],
       media,
@@ -195,7 +195,8 @@ describe("the OpenAPI document", () => {
 
   test("has one example of every response and of every body except forms with files", () => {
     expect(shown.filter(({ media }) => media.example === undefined)).toEqual([]);
-    const responses = operations.flatMap(({ operation }) => Object.keys(operation.responses));
+    const statuses = operations.flatMap(({ operation }) => Object.keys(operation.responses));
+    const responses = statuses.filter((status) => status !== "304"); // without a body
     const shownResponses = shown.filter(({ pointer }) => pointer.includes("responses"));
     expect(shownResponses.length).toBeGreaterThanOrEqual(responses.length);
     expect(responses.length).toBeGreaterThan(300);

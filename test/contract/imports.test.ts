@@ -65,6 +65,8 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/waits",
       "src/account/auth",
       ...[
+        "document-cost",
+        "ignored-names",
         "multipart",
         "operation-span",
         "error-body",

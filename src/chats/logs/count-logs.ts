@@ -48,7 +48,7 @@ export async function countLogs(database: Database, options: CountOptions = {}):
  */
 export function countSome(scope: Scope, options: CountOptions): Promise<boolean> {
   const work = (inside: Scope) => countInside(inside, options);
-  return scope.transaction(work, { oneSnapshot: true }).catch((error: unknown) => {
+  return scope.transaction(work, { snapshot: "statement" }).catch((error: unknown) => {
     if (isLostToAnother(error)) return false; // the next run continues
     throw error;
   });

@@ -112,10 +112,13 @@ export class Scope extends ScopeNotifications {
 
   /**
    * Runs `work` in a transaction, or in the one already open, and stores the audit entry with it.
-   * @param oneSnapshot whether all parts of a statement must see the same moment on a Citus cluster, too; conflicts with
-   *   concurrent changes then fail with SQLSTATE 40001
+   * @param snapshot whether all parts of a statement must see the same moment on a Citus cluster, too, or all
+   *   statements of the transaction anywhere; conflicts with concurrent changes then fail with SQLSTATE 40001
    */
-  async transaction<R>(work: (scope: Scope) => Promise<R>, { oneSnapshot = false } = {}): Promise<R> {
+  async transaction<R>(
+    work: (scope: Scope) => Promise<R>,
+    { snapshot }: { readonly snapshot?: "statement" | "transaction" } = {},
+  ): Promise<R> {
     if (this.db.isTransaction) {
       const result = await work(this);
       await this.storeAudit();
@@ -123,8 +126,8 @@ export class Scope extends ScopeNotifications {
     }
     const inside = (db: Knex) => this.with({ db }).transaction(work);
     const { settings } = this.db.client as Client; // as connect makes it
-    const isolation =
-      oneSnapshot && settings.isDistributed ? { isolationLevel: "repeatable read" as const } : {};
+    const isKept = snapshot === "transaction" || (snapshot === "statement" && settings.isDistributed);
+    const isolation = isKept ? { isolationLevel: "repeatable read" as const } : {};
     const result = this.db.transaction(inside, isolation).catch((error: unknown) => {
       this.operation?.rolledBack();
       throw error;
