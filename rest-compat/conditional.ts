@@ -41,7 +41,8 @@ export function withReaders(
       ? compile({ ...row, method: "get", document })
       : routes.find((other) => other.path === route.path && isReader(other));
     if (!reader) return route;
-    return { ...route, reader, tagged: selectionOf(reader) === selectionOf(route) };
+    const shows = route.method === "patch" && selectionOf(reader) === selectionOf(route);
+    return { ...route, reader, tagged: shows };
   });
 }
 
