@@ -42,6 +42,7 @@ const problemOf = (value: unknown): string | undefined =>
 /** A free-form JSON object, within limits that keep storing and listing it cheap. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: "JSONObject",
+  specifiedByURL: "https://datatracker.ietf.org/doc/html/rfc8259#section-4",
   description: "A free-form JSON object: at most 32 levels deep, 20,000 keys in total and 1 MiB.",
   serialize: shownJson,
   parseValue: (value) => {
@@ -64,7 +65,8 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
 
 const dateTime = GraphQLDateTimeISO.toConfig();
 
-export const DateTime = new GraphQLScalarType<Date, string>({
+/** A time of a column is a Date, one inside stored JSON is text; both are sent in the same form. */
+export const DateTime = new GraphQLScalarType<Date | string, string>({
   ...dateTime,
   parseValue: (value) => {
     try {
@@ -81,6 +83,7 @@ export const DateTime = new GraphQLScalarType<Date, string>({
     }
   },
   name: "DateTime",
+  specifiedByURL: "https://scalars.graphql.org/andimarek/date-time.html",
   description: "An ISO 8601 date-time in UTC, such as 2026-01-31T12:00:00.000Z.",
   extensions: { schema: { type: "string", format: "date-time" } },
 });
@@ -97,6 +100,7 @@ export const Upload = new GraphQLScalarType({
     uploads.add(file);
     return file;
   },
+  specifiedByURL: "https://github.com/jaydenseric/graphql-multipart-request-spec",
   description: "A file, uploaded as defined by the GraphQL multipart request specification.",
   extensions: { schema: { type: "string", format: "binary" } },
 });

@@ -6,6 +6,7 @@ import { ConnectionArgs } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
+import { DateTime } from "../core/scalars";
 
 @ObjectType({ description: "Fact that an assistant remembers about an end user.", simpleResolvers: true })
 export class EndUserFact {
@@ -13,7 +14,7 @@ export class EndUserFact {
   text!: string;
   @Field(() => ID, { description: "Id of the assistant that remembers the fact." })
   assistantId!: string;
-  @Field({ description: "Time when the fact was stored, in ISO 8601 format." })
+  @Field(() => DateTime, { description: "Time when the fact was stored." })
   createdAt!: string;
 }
 

@@ -11,7 +11,7 @@ import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { NotNull, oneOf } from "../core/rules";
-import { JSONObject } from "../core/scalars";
+import { DateTime, JSONObject } from "../core/scalars";
 import { EventsArgs, ReplayEventsInput } from "./inputs";
 import { WebhookDestination } from "../webhooks/webhooks";
 
@@ -70,7 +70,7 @@ export class DeliveryAttempt {
   error!: string | null;
   @Field(() => String, { nullable: true, description: "First KiB of the response; null if there was none." })
   answer!: string | null;
-  @Field({ description: "Start time, in ISO 8601 format." })
+  @Field(() => DateTime, { description: "Start time." })
   startedAt!: string;
   @Field(() => Int, { description: "Duration in milliseconds." })
   durationMs!: number;

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedScalarType } from "graphql";
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+} from "graphql";
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from "graphql";
 import { validateRoute } from "../../rest-compat/compile";
 import { routes } from "../../rest-compat/routes/index";
@@ -47,6 +54,32 @@ describe("the GraphQL schema describes", () => {
     const silent = values.filter(({ description }) => !/\S/.test(description ?? ""));
     expect(silent.map(({ name }) => name)).toEqual([]);
     expect(values.length).toBeGreaterThan(100);
+  });
+});
+
+describe("values of the GraphQL schema have a type that says what they are:", () => {
+  const fields = types
+    .filter((type) => isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))
+    .flatMap((type) => partsOf(type))
+    .flatMap(([name, part]) => ("type" in part ? [{ name, type: String(part.type) }] : []));
+
+  test("a time is a DateTime", () => {
+    const times = fields.filter(({ name }) => /(At|Since|Until|After|Before|Time)$/.test(name));
+    expect(times.filter(({ type }) => !/^DateTime!?$/.test(type))).toEqual([]);
+    expect(times.length).toBeGreaterThan(50);
+  });
+
+  test("a String for a day is a date without a time, in the zone of its report", () => {
+    const days = fields.filter(
+      ({ name, type }) => /\b(date|day|from|to)$/i.test(name) && /^String/.test(type),
+    );
+    expect(days.map(({ name }) => name).sort()).toEqual(["AnalyticsDay.date", "DeliveryDay.date"]);
+  });
+
+  test("a scalar of the service names its specification", () => {
+    const scalars = types.filter(isScalarType);
+    expect(scalars.map(({ name }) => name).sort()).toEqual(["DateTime", "JSONObject", "Upload"]);
+    expect(scalars.filter(({ specifiedByURL }) => !/^https:/.test(specifiedByURL ?? ""))).toEqual([]);
   });
 });
 
