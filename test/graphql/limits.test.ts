@@ -149,7 +149,11 @@ describe("introspection", () => {
   });
 
   test("returns the schema as documented, with errors and limits described", async () => {
-    const query = getIntrospectionQuery({ schemaDescription: true, inputValueDeprecation: true });
+    const query = getIntrospectionQuery({
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      specifiedByUrl: true,
+    });
     const shown = buildClientSchema((await running.api.gql(query)) as unknown as IntrospectionQuery);
     const documented = buildSchema(readFileSync("schema/schema.graphql", "utf8"));
     expect(printSchema(lexicographicSortSchema(shown))).toBe(
