@@ -1,4 +1,5 @@
 import { defineConfig, globalIgnores } from "eslint/config";
+import graphql from "@graphql-eslint/eslint-plugin";
 import tseslint from "typescript-eslint";
 
 const UNUSED = ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true }];
@@ -15,6 +16,50 @@ const everywhere = {
   "no-self-assign": "error",
   "no-unsafe-finally": "error",
   "valid-typeof": "error",
+};
+
+const [severity, NAMING] =
+  graphql.configs["flat/schema-recommended"].rules["@graphql-eslint/naming-convention"];
+/** Where the GraphQL schema departs from the recommended rules. */
+const SCHEMA_EXCEPTIONS = {
+  // The values of these enums are those of the documented REST interface: voices, directions and permissions.
+  "@graphql-eslint/naming-convention": [
+    severity,
+    {
+      ...NAMING,
+      EnumValueDefinition: undefined,
+      "EnumValueDefinition[parent.name.value!=/^(KeyPermission|SortOrder|Voice)$/]": "UPPER_CASE",
+    },
+  ],
+  // Its one finding, WebCall.webCallUrl, is the name of a documented field.
+  "@graphql-eslint/no-typename-prefix": "off",
+  "@graphql-eslint/strict-id-in-types": [
+    "error",
+    {
+      exceptions: {
+        // Pages, sums and results of one request: a cache has nothing to find again.
+        suffixes: ["Connection", "Edge", "Page", "Test"],
+        types: [
+          ...["PageInfo", "PageMeta", "Analytics", "AnswerTimes", "DeliveryDay", "UnansweredQuestion"],
+          ...[
+            "AnalyticsAssistant",
+            "AnalyticsBucket",
+            "AnalyticsChannel",
+            "AnalyticsDay",
+            "AnalyticsEndReason",
+          ],
+          ...["AnalyticsFunction", "AnalyticsLengths", "AnalyticsSummary", "WebhookHealth", "ReplayResult"],
+          // Parts of one record, which change with it.
+          ...["AuditField", "AuditHead", "ConfigurationWarning", "DeliveryAttempt", "EndUserFact"],
+          ...["PendingRetention", "WorkflowProblem"],
+          // Credentials and links, made anew for each request.
+          ...["AnalyticsToken", "FileDownload", "IssuedToken", "WidgetSession"],
+          // As a page shows it, without ids of the organization.
+          "Widget",
+        ],
+      },
+    },
+  ],
 };
 
 export default defineConfig(
@@ -86,4 +131,18 @@ export default defineConfig(
     },
   },
   { files: ["**/*.{mjs,cjs}"], rules: { "no-unused-vars": UNUSED } },
+
+  // The GraphQL schema, as clients see it.
+  {
+    files: ["schema/schema.graphql"],
+    languageOptions: {
+      parser: graphql.parser,
+      parserOptions: { graphQLConfig: { schema: "schema/schema.graphql" } },
+    },
+    plugins: { "@graphql-eslint": graphql },
+    rules: {
+      ...graphql.configs["flat/schema-recommended"].rules,
+      ...SCHEMA_EXCEPTIONS,
+    },
+  },
 );
