@@ -17,10 +17,19 @@ import type { PersistedOperations } from "./persisted-operations";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
 
+type NewContext<Context> = (more?: { readonly tooSlow: () => void }) => Context;
+
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
   /** @returns a function that creates the context. @throws UNAUTHENTICATED, RATE_LIMITED */
-  readonly authenticate: (req: IncomingMessage, res: ServerResponse) => Promise<() => Context>;
+  readonly authenticate: (req: IncomingMessage, res: ServerResponse) => Promise<NewContext<Context>>;
+  /** Answers a subscription with a stream of events. */
+  readonly stream: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    newContext: NewContext<Context>,
+    payload: object,
+  ) => Promise<void>;
   /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
   readonly pieceOwnerOf: (context: Context) => object;
   /** Answers a request when few others are under way. */
@@ -56,6 +65,7 @@ export function graphqlHandler<Context extends BaseContext>(
       // Invalid credentials are refused before the body is read.
       const newContext = await options.authenticate(req, res);
       const request = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
+      if (prefers(req, EVENT_STREAM)) return await options.stream(req, res, newContext, payloadOf(request));
       if (options.persisted) withPersisted(options.persisted, request);
       await options.limited(() => answer(options, req, res, request, newContext()));
     } catch (error) {
@@ -97,6 +107,11 @@ async function answer<Context extends BaseContext>(
 const mediaTypeFor = (req: IncomingMessage): string =>
   new Negotiator(req).mediaType(MEDIA_TYPES) ?? MEDIA_TYPES[0]!;
 const MEDIA_TYPES = ["application/json", "application/graphql-response+json"];
+const EVENT_STREAM = "text/event-stream";
+
+const prefers = (req: IncomingMessage, mediaType: string): boolean =>
+  req.headers.accept?.includes(mediaType) === true &&
+  new Negotiator(req).mediaType([...MEDIA_TYPES, mediaType]) === mediaType;
 
 /** Error body for requests without an operation: in the place where GraphQL clients look, and in the usual one. */
 function forGraphQL(body: ErrorBody) {
@@ -125,6 +140,13 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
   }
   const at = originalUrl.indexOf("?");
   return { method, headers: map, search: at < 0 ? "" : originalUrl.slice(at), body };
+}
+
+/** The operation of a request, in its body or its query string. */
+function payloadOf({ method, search, body }: HTTPGraphQLRequest): object {
+  if (method !== "GET") return Object(body) as object;
+  const { variables = null, extensions = null, ...rest } = Object.fromEntries(new URLSearchParams(search));
+  return { ...rest, variables: jsonIn(variables), extensions: jsonIn(extensions) };
 }
 
 /** Replaces the id of a persisted operation by its text. @throws PERSISTED_QUERY_NOT_IN_LIST */

@@ -174,7 +174,7 @@ async function answeredOnce<Context extends BaseContext>(
 }
 
 const overWebSocket = new GraphQLError(
-  "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
+  "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path, or Accept: text/event-stream.",
 );
 
 type Cost = CostResult["cost"];

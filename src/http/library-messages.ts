@@ -50,7 +50,7 @@ const OF_DOCUMENTS: Messages = [
   ],
   [
     /^GET requests only support query operations, not subscription/,
-    "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
+    "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path, or Accept: text/event-stream.",
   ],
   [/^GET requests only support query operations/, "Send mutations by POST. GET runs only queries."],
   [

@@ -32,7 +32,7 @@ interface Options {
 }
 
 /** The payload of a graphql-ws subscribe message. */
-interface SubscribePayload {
+export interface SubscribePayload {
   readonly query: string;
   readonly variables?: Record<string, unknown> | null | undefined;
   readonly operationName?: string | null | undefined;
@@ -93,5 +93,5 @@ function parseQuery(query: string): DocumentNode | GraphQLError {
 
 const subscriptionsOnly = (introspection: boolean) =>
   new GraphQLError(
-    `Only subscriptions are supported over the WebSocket${introspection ? "; send queries and mutations by POST." : "."}`,
+    `Only subscriptions are supported over a WebSocket or an event stream${introspection ? "; send queries and mutations by POST, with Accept: application/json." : "."}`,
   );

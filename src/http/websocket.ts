@@ -4,19 +4,19 @@ import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "gr
 import { CloseCode, type ServerOptions } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
-import { currentTime } from "../platform/clock";
 import type { Caller } from "../account/auth/caller";
-import { KEYS_CHANNEL, type Credentials } from "../account/auth/credentials";
+import type { Credentials } from "../account/auth/credentials";
 import type { Listener } from "../platform/database/listener";
 import { newId } from "../platform/database/ids";
 import { DomainError, publicError, type PublicError } from "../platform/errors";
 import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW, TRY_AGAIN_LATER } from "./bounded-socket";
 import { subscriptionOf, subscriptionRules } from "./subscription-document";
-import { visitorOf, type RateLimits } from "./limits";
+import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics/metrics";
-import { OpenSockets } from "./open-sockets";
+import { countStream, type MaxSockets, type OpenSockets } from "./open-sockets";
 import type { PersistedOperations } from "./persisted-operations";
 import { traceSubscriptions } from "./trace-subscriptions";
+import { watchCredential } from "./watch-credential";
 
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
@@ -30,8 +30,9 @@ export interface SocketOptions {
     options: { readonly requestId: string; readonly tooSlow: () => void },
   ) => unknown;
   readonly limits: RateLimits;
-  /** Maximum number of open sockets per address and per organization. */
-  readonly maxSockets: { readonly address: number; readonly organization: number };
+  /** Counts sockets, and streams over HTTP with them. */
+  readonly open: OpenSockets;
+  readonly maxSockets: MaxSockets;
   readonly metrics: Pick<Metrics, "countSocket">;
   /** Formats an error for the client. */
   readonly format: (error: GraphQLError, context: { readonly requestId: string }) => GraphQLFormattedError;
@@ -49,8 +50,6 @@ type Payload = Record<string, unknown>;
 const PING_INTERVAL_MS = 12_000;
 /** Maximum number of simultaneous subscriptions per socket: of visitors, whose page follows one chat, and of others. */
 const MAX_SUBSCRIPTIONS = { visitor: 10, others: 100 } as const;
-/** Maximum number of open sockets per visitor. */
-const MAX_VISITOR_SOCKETS = 20;
 const tooMany = (limit: number) =>
   new GraphQLError(
     `A connection may have at most ${limit} simultaneous subscriptions. Complete some first.`,
@@ -63,7 +62,7 @@ const lowerCase = (payload: Payload) =>
 
 /** Serves subscriptions at /graphql over graphql-ws. The credential is in the payload of `connection_init`. */
 export function subscriptions(server: Server, options: SocketOptions): { close(): Promise<void> } {
-  const open = new OpenSockets();
+  const { open } = options;
   // Not `{ server }`: the WebSocket library would then report the server's own errors, such as a port in use.
   const sockets = new WebSocketServer<typeof BoundedSocket>({
     noServer: true,
@@ -162,7 +161,7 @@ async function connect(
   const { request, socket } = extra;
   const { caller, refusal } = await callerOf(options.credentials, headers);
   const within = isWithin(options.limits, request, caller);
-  if (!within || (caller && !countSocket(options, open, extra, caller))) socket.giveUp(TOO_MANY);
+  if (!within || (caller && !countStream(options, open, request, socket, caller))) socket.giveUp(TOO_MANY);
   if (refusal)
     socket.close(refusal.code === "UNAUTHENTICATED" ? CloseCode.Forbidden : TRY_AGAIN_LATER, refusal.message);
   if (!caller) return false;
@@ -183,22 +182,6 @@ const callerOf = (
     (error: unknown) => ({ refusal: publicError(error) }),
   );
 
-/** Counts a socket for its credential while it is open. @returns false if a limit is reached */
-function countSocket(
-  { limits, maxSockets }: SocketOptions,
-  open: OpenSockets,
-  extra: SocketState,
-  caller: Caller,
-): boolean {
-  if (limits.sourceOf(extra.request) === undefined) return true;
-  const { organizationId, visitor } = caller;
-  const releases = [open.open(`organization ${organizationId}`, maxSockets.organization)];
-  if (visitor)
-    releases.push(open.open(`visitor ${organizationId} ${visitorOf(visitor)}`, MAX_VISITOR_SOCKETS));
-  for (const release of releases) if (release) extra.socket.once("close", release);
-  return releases.every((release) => release !== undefined);
-}
-
 /** Counts a connection as a request of its caller. @returns false beyond the rate limit */
 function isWithin(limits: RateLimits, request: IncomingMessage, caller: Caller | undefined): boolean {
   try {
@@ -208,34 +191,4 @@ function isWithin(limits: RateLimits, request: IncomingMessage, caller: Caller |
     if (error instanceof DomainError && error.code === "RATE_LIMITED") return false;
     throw error;
   }
-}
-
-/** Longest pause between two checks of a credential that expires, in ms. */
-const MAX_CHECK_INTERVAL_MS = 60_000;
-
-/** Calls `onExpired` when the caller's token or key expires or its key is deactivated. */
-function watchCredential(
-  { credentials, listener }: SocketOptions,
-  caller: Caller,
-  onExpired: () => void,
-): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  let isWatched = true;
-  const check = async () => {
-    if (!(await credentials.stillValid(caller).catch(() => true))) onExpired();
-    else schedule();
-  };
-  const schedule = () => {
-    clearTimeout(timer);
-    if (!caller.expiresAt || !isWatched) return;
-    const left = caller.expiresAt.getTime() - currentTime() + 50;
-    timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), MAX_CHECK_INTERVAL_MS));
-  };
-  schedule();
-  const unsubscribe = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
-  return () => {
-    isWatched = false;
-    clearTimeout(timer);
-    unsubscribe();
-  };
 }

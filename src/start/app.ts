@@ -24,7 +24,9 @@ import { lingerForBody } from "../http/linger";
 import { errorFormatter } from "../http/error-formatter";
 import { answerMalformed } from "../http/malformed-request";
 import { readManifest, runnable, type PersistedOperation } from "../http/persisted-operations";
-import { subscriptions } from "../http/websocket";
+import { OpenSockets } from "../http/open-sockets";
+import { EventStreams } from "../http/event-streams";
+import { subscriptions, type SocketOptions } from "../http/websocket";
 import { reportMismatches } from "./event-mismatches";
 import { httpApp, type Interfaces } from "./http-app";
 import { openService, type Service } from "./open-service";
@@ -128,22 +130,26 @@ async function compose(
   const persisted =
     manifest && mode !== "off" ? runnable(manifest, mode, compiled.schema, service.logger) : undefined;
   const drain = new Drain(server, undefined, config.SHUTDOWN_DELAY_SECONDS * 1_000);
-  const answer = await httpApp(service, { ...compiled, persisted }, drain.isDraining);
-  const sockets = subscriptions(server, {
+  const streaming = {
     schema: compiled.schema,
     introspection: config.GRAPHQL_INTROSPECTION,
     persisted,
     credentials: service.credentials,
     listener: service.listener,
-    makeContext: (caller, more) => makeContext(database, caller, more),
     limits: service.limits,
+    open: new OpenSockets(),
     maxSockets: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
     metrics: service.metrics,
     format: errorFormatter(service.logger),
-  });
+  };
+  const streams = new EventStreams(streaming);
+  const answer = await httpApp(service, { ...compiled, persisted, streams }, drain.isDraining);
+  const newContext: SocketOptions["makeContext"] = (caller, more) => makeContext(database, caller, more);
+  const sockets = subscriptions(server, { ...streaming, makeContext: newContext });
   return {
     answer,
     stop: async () => {
+      streams.close();
       await Promise.all([drain.begin(), sockets.close()]);
     },
   };

@@ -20,6 +20,7 @@ import { certificatePages } from "../http/certificate";
 import { compress } from "../http/compress";
 import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/downloads";
+import type { EventStreams } from "../http/event-streams";
 import { engineCallbacks } from "../http/engine-callbacks";
 import { health } from "../http/health";
 import { explorer, pages } from "../http/pages";
@@ -81,11 +82,11 @@ const READ_ONLY = [
 /** Handles every HTTP request with the first matching handler below. WebSockets are handled by the server itself. */
 export async function httpApp(
   service: Service,
-  interfaces: Interfaces,
+  interfaces: Interfaces & { readonly streams: EventStreams },
   isDraining: () => boolean,
 ): Promise<RequestListener> {
   const { database, crypto, metrics, limits, ports } = service;
-  const { schema, engine, rows, persisted } = interfaces;
+  const { schema, engine, rows, persisted, streams } = interfaces;
   const serving = servingOf(service, isDraining);
   const { callers, sendError } = serving;
   const document = JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS));
@@ -95,7 +96,7 @@ export async function httpApp(
   app.use(first, requireHost);
   app.use(restRouter(restServer(service, serving), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
-  app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted }));
+  app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted, streams }));
 
   const pendingSteps = () => service.steps.pending();
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));

@@ -7,6 +7,7 @@ import { waitsFor } from "../../schema/core/waits";
 import { Idempotency } from "../account/organization/idempotency";
 import { requestId } from "../http/answer-headers";
 import type { Callers } from "../http/callers";
+import type { EventStreams } from "../http/event-streams";
 import { errorFormatter } from "../http/error-formatter";
 import { apolloServer } from "../http/graphql";
 import { graphqlHandler } from "../http/graphql-handler";
@@ -34,7 +35,8 @@ export async function graphqlOf(
     sendError,
     isDraining,
     persisted,
-  }: Serving & { readonly persisted?: PersistedOperations | undefined },
+    streams,
+  }: Serving & { readonly persisted?: PersistedOperations | undefined; readonly streams: EventStreams },
 ): Promise<RequestHandler> {
   const { config, database } = service;
   const apollo = runnerOf(service, engine, isDraining);
@@ -43,14 +45,16 @@ export async function graphqlOf(
     apollo,
     authenticate: async (req, res) => {
       const caller = await callers.authenticate(req, res);
-      return () =>
+      return (more) =>
         makeContext(database, caller, {
+          ...more,
           requestId: requestId(res),
           address: callers.addressOf(req),
           idempotencyKey: idempotencyKey(req),
           ...callers.visit(req, res, caller),
         });
     },
+    stream: (req, res, newContext, payload) => streams.answer(req, res, newContext, payload),
     pieceOwnerOf: ({ scope }) => scope,
     limited,
     persisted,

@@ -103,7 +103,7 @@ export class Metrics implements WorkReports {
 
   private readonly sockets = new Counter({
     name: "parley_websockets_given_up_total",
-    help: "WebSockets that were closed or refused: slow (the client read too slowly) or limited (rate limit).",
+    help: "WebSockets and event streams that were closed or refused: slow (the client read too slowly) or limited (rate limit).",
     labelNames: ["reason"],
     registers: [this.registry],
   });
@@ -121,6 +121,7 @@ export class Metrics implements WorkReports {
     const startedAt = performance.now();
     const defaultOperation = /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
     res.on("finish", () => {
+      if (String(res.getHeader("Content-Type")).startsWith("text/event-stream")) return; // open for hours
       const operation = String(res.getHeader("GraphQL-Operation") ?? defaultOperation);
       this.series(operation, method, res.statusCode).observe((performance.now() - startedAt) / 1000);
     });

@@ -65,11 +65,11 @@ export const LIMIT_SETTINGS = {
   SOCKETS_PER_ADDRESS: [
     whole(1, 1_000_000).default(2_000),
     "`2000`",
-    "Open WebSocket connections per IP address, in one process.",
+    "Open WebSockets and event streams per IP address, in one process.",
   ],
   SOCKETS_PER_ORGANIZATION: [
     whole(1, 1_000_000).default(10_000),
     "`10000`",
-    "Open WebSocket connections per organization, in one process.",
+    "Open WebSockets and event streams per organization, in one process.",
   ],
 } as const;
