@@ -8,6 +8,7 @@ import {
   isObjectType,
   isScalarType,
   type FieldNode,
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
@@ -143,6 +144,19 @@ export class Components {
       ...(required.length > 0 && { required }),
     });
   }
+}
+
+/** The schema of an argument of an operation. */
+export function argumentSchema(components: Components, argument: GraphQLArgument): JsonSchema {
+  const { nullable, ...rule } = ruleOf(argument);
+  const schema = withRule(components.input(argument.type, []), rule);
+  const { description, defaultValue } = argument;
+  const mayBeNull = !isNonNullType(argument.type) && nullable !== false && typeof schema.type === "string";
+  return {
+    ...(mayBeNull ? orNull(schema) : schema),
+    ...about(description),
+    ...(defaultValue !== undefined && { default: defaultValue }),
+  };
 }
 
 /** An example of a schema, built from the examples of its parts. */

@@ -9,7 +9,8 @@ import { openStorage } from "../platform/providers/open-storage";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { counted } from "../platform/errors";
-import { operator, ownVersion } from "./operator";
+import { operator } from "./operator";
+import { ownVersion } from "../platform/version";
 
 const { usage: USAGE } = COMMANDS["cli/backup"];
 

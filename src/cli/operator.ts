@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "../platform/root";
 import { withSources } from "../platform/source-of";
 import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
@@ -21,9 +18,4 @@ export function operator(work: (config: Config) => Promise<void>, needsKeys = tr
 
 async function run(work: (config: Config) => Promise<void>, needsKeys: boolean): Promise<void> {
   await work(loadSettings(needsKeys).settings);
-}
-
-/** The version of this program. */
-export function ownVersion(): string {
-  return (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
 }

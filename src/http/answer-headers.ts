@@ -24,7 +24,7 @@ export const harden = helmet({
 
 /** Lets pages of any origin call both interfaces, without cookies (CORS). */
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
-  if (/^\/(rest|graphql)(\/|\?|$)/.test(req.url)) {
+  if (/^\/(rest|graphql|mcp)(\/|\?|$)/.test(req.url)) {
     res.setHeader("Access-Control-Allow-Origin", "*");
     res.setHeader("Access-Control-Allow-Headers", ALLOWED);
     res.setHeader("Access-Control-Expose-Headers", EXPOSED);
@@ -39,6 +39,7 @@ const ALLOWED = [
   ...["If-Match", "If-None-Match"],
   ...["Apollo-Require-Preflight", "X-Apollo-Operation-Name"],
   ...["apollographql-client-name", "apollographql-client-version"],
+  "Mcp-Protocol-Version",
   ...["X-Request-Id", "traceparent", "tracestate", "baggage"],
 ].join(", ");
 /** Time that a browser may keep the answer to a preflight, in seconds; Chromium keeps it for 7,200 s at most. */

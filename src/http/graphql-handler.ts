@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
-import express, { type Request, type RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import Negotiator from "negotiator";
 import processRequest, { type ProcessRequestOptions } from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../platform/errors";
@@ -12,6 +12,7 @@ import { operationsTextOf } from "./multipart/operations-text";
 import { unreadableForm } from "./unreadable-form";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
+import { readJsonBody } from "./json-body";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
 import type { PersistedOperations } from "./persisted-operations";
 import type { SendError } from "./send-error";
@@ -40,16 +41,6 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly persisted: PersistedOperations | undefined;
   readonly sendError: SendError;
 }
-
-const utf8 = new TextDecoder();
-/** Source text of bodies that may contain functions, whose JSON is stored verbatim. */
-const texts = new WeakMap<IncomingMessage, string>();
-const readJson = express.json({
-  limit: MAX_JSON_BYTES,
-  verify: (req, _res, bytes, encoding) => {
-    if (encoding === "utf-8" && bytes.includes("functions")) texts.set(req, utf8.decode(bytes));
-  },
-});
 
 /** Handles POST and GET /graphql: reads and limits the request, then runs it with Apollo. */
 export function graphqlHandler<Context extends BaseContext>(
@@ -185,7 +176,7 @@ async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): 
     throw isForm(req) ? fileTooLarge(maxFileBytes) : tooLarge();
   // busboy also truncates a file of exactly its limit.
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: MAX_JSON_BYTES };
-  const body = isForm(req) ? await formOf(req, res, limits) : await jsonOf(req, res);
+  const body = isForm(req) ? await formOf(req, res, limits) : await readJsonBody(req, res);
   const { query } = body as { query?: unknown };
   if (typeof query === "string" && Buffer.byteLength(query) > MAX_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
@@ -210,14 +201,3 @@ function refuseForm(error: unknown): never {
 
 const isForm = ({ headers }: Request): boolean =>
   /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
-
-function jsonOf(req: Request, res: ServerResponse): Promise<unknown> {
-  return new Promise((resolve, reject) =>
-    readJson(req, res, (error?: unknown) => {
-      if (error) return reject(error as Error);
-      const { body = {} } = req as { body?: unknown };
-      markSources(texts.get(req) ?? "", body);
-      resolve(body);
-    }),
-  );
-}

@@ -38,6 +38,7 @@ import type { Database } from "../platform/database/database";
 import { DomainError, invalid } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
+import { mcpOf } from "./serve-mcp";
 import type { Service } from "./open-service";
 import { graphqlOf, type Serving } from "./serve-graphql";
 
@@ -98,10 +99,11 @@ export async function httpApp(
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted, streams }));
 
+  app.use("/mcp", mcpOf(service, engine, serving));
+
   const pendingSteps = () => service.steps.pending();
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
-  app.get("/metrics", metrics.page);
-  app.use(limits.pages);
+  app.get("/metrics", metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
   app.get("/rest/openapi.json", (_req, res) => {

