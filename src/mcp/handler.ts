@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { RequestHandler } from "express";
 import { authorize } from "../../schema/core/authorization";
 import type { Context } from "../../schema/core/context";
@@ -9,9 +8,12 @@ import { toDomainError } from "../http/parser-errors";
 import { refuseMethod } from "../http/refuse-method";
 import type { SendError } from "../http/send-error";
 import { invalid } from "../platform/errors";
+import { sdk } from "./sdk";
 import { mcpServer, type McpOptions } from "./server";
 
-export interface McpHandlerOptions extends McpOptions {
+export interface McpHandlerOptions extends Omit<McpOptions, "tools"> {
+  /** Called at the first request. */
+  readonly tools: () => McpOptions["tools"];
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
   readonly authenticate: (
     req: IncomingMessage,
@@ -25,9 +27,9 @@ export interface McpHandlerOptions extends McpOptions {
  * Serves the Model Context Protocol by POST, without sessions: each request has its credential, so any server of an
  * installation can answer it.
  */
-export const mcpHandler =
-  (options: McpHandlerOptions): RequestHandler =>
-  async (req, res) => {
+export function mcpHandler(options: McpHandlerOptions): RequestHandler {
+  let tools: McpOptions["tools"] | undefined;
+  return async (req, res) => {
     try {
       if (req.method !== "POST") return refuseMethod(req, res, ["post"]);
       const { caller, newContext } = await options.authenticate(req, res);
@@ -36,8 +38,8 @@ export const mcpHandler =
       if (Array.isArray(body))
         throw invalid([{ path: "body", message: "must be one JSON-RPC message; batches are not supported" }]);
       await options.limited(async () => {
-        const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
-        const server = mcpServer(options, caller!, newContext); // authorize refuses requests without a caller
+        const transport = new (sdk().StreamableHTTPServerTransport)({ enableJsonResponse: true });
+        const server = mcpServer({ ...options, tools: (tools ??= options.tools()) }, caller!, newContext); // authorize refuses requests without a caller
         await server.connect(transport);
         await transport.handleRequest(req, res, body);
         await server.close();
@@ -46,3 +48,4 @@ export const mcpHandler =
       options.sendError(res, toDomainError(error));
     }
   };
+}

@@ -1,19 +1,11 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { printSchema, type GraphQLSchema } from "graphql";
 import { admit } from "../../schema/core/access";
 import type { Context } from "../../schema/core/context";
 import type { Caller } from "../account/auth/caller";
 import { DomainError } from "../platform/errors";
 import { dataOf, type ToolRunner } from "./run-tool";
+import { sdk } from "./sdk";
 import type { OperationTool } from "./tools";
 
 export interface McpOptions {
@@ -48,26 +40,33 @@ export function mcpServer(
   caller: Caller,
   newContext: () => Context,
 ): Server {
-  const server = new Server(
+  const requests = sdk();
+  const server = new requests.Server(
     { name: "parley", version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
   const run = (name: string, values: Record<string, unknown>) =>
     runner.call(tools.get(name)!, values, newContext());
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
+  server.setRequestHandler(requests.ListToolsRequestSchema, () => ({
     tools: [...tools.values()].filter(({ access }) => mayRun(access, caller)).map(({ tool }) => tool),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: values = {} } }) => {
-    if (!tools.has(name))
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 60)}.`);
-    return run(name, values);
-  });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+  server.setRequestHandler(
+    requests.CallToolRequestSchema,
+    async ({ params: { name, arguments: values = {} } }) => {
+      const { ErrorCode, McpError } = requests;
+      if (!tools.has(name))
+        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name.slice(0, 60)}.`);
+      return run(name, values);
+    },
+  );
+  server.setRequestHandler(requests.ListResourcesRequestSchema, () => ({
     resources: [{ uri: SCHEMA, name: "schema", description: "The GraphQL schema.", mimeType: "text/plain" }],
   }));
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: TEMPLATES }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+  server.setRequestHandler(requests.ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: TEMPLATES,
+  }));
+  server.setRequestHandler(requests.ReadResourceRequestSchema, async ({ params: { uri } }) => {
     if (uri === SCHEMA) return { contents: [{ uri, mimeType: "text/plain", text: printSchema(schema) }] };
     const [tool, values] = resourceOf(uri);
     const text = JSON.stringify(dataOf(await run(tool, values)), null, 2);
@@ -79,6 +78,7 @@ export function mcpServer(
 /** The tool that reads a resource, and its arguments. @throws McpError for an unknown URI */
 function resourceOf(uri: string): [tool: string, values: Record<string, unknown>] {
   const [, assistant, log] = /^parley:\/\/assistants\/([^/]+)(?:\/logs\/([^/]+))?$/.exec(uri) ?? [];
+  const { McpError } = sdk();
   if (assistant === undefined)
     throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`);
   const assistantId = decodeURIComponent(assistant);

@@ -19,7 +19,7 @@ export const mcpOf = (
   mcpHandler({
     schema: engine.schema,
     version: ownVersion(),
-    tools: toolsOf(engine.schema),
+    tools: () => toolsOf(engine.schema),
     runner: new ToolRunner(engine, errorFormatter(logger)),
     authenticate: async (req, res) => {
       const caller = await callers.authenticate(req, res);
