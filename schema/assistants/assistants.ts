@@ -86,6 +86,9 @@ class AssistantsArgs extends PageArgs {
   @NotNull
   @Field({ nullable: true, description: "Text that the name or description contains; case-insensitive." })
   search?: string;
+  @NotNull
+  @Field(() => ID, { nullable: true, description: "Only assistants of the project with this id." })
+  projectId?: string;
 }
 
 export const AssistantPage = PageOf(() => Assistant, "Assistant");

@@ -144,6 +144,13 @@ export const ChatConnection = ConnectionOf(() => Chat, "Chat");
 
 @Resolver(() => Chat)
 export class ChatResolver {
+  @Query(() => ChatConnection, {
+    description: "Lists the chats of all assistants, live and ended, newest first.",
+  })
+  chats(@Args() { filter, ...query }: ChatsArgs, @Ctx() { scope }: Context) {
+    return scope.of(Chats).list(query, filter);
+  }
+
   @Query(() => Chat, { description: "Returns a chat, live or ended. Errors: CHAT_NOT_FOUND." })
   chat(@Arg("id", () => ID, { description: "Id of the chat." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Chats).byId(id);

@@ -63,7 +63,7 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["startWidgetSession", "widget", "widgetChat", "widgetChats", "startWidgetChat", "postWidgetMessage"],
   ...["updateWidgetChat", "endWidgetChat", "startWidgetCall", "widgetChatEvents"],
   ...["node", "nodes"],
-  ...["log", "logs", "analytics", "chat", "startChat", "postMessage", "endChat", "chatEvents"],
+  ...["log", "logs", "analytics", "chat", "chats", "startChat", "postMessage", "endChat", "chatEvents"],
   ...[
     "organization",
     "issueToken",

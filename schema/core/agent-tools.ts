@@ -39,6 +39,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   startChat: { ...ADDS, reachesOut: true, shows: ["messages"] },
   postMessage: { ...ADDS, reachesOut: true },
   endChat: SETS,
+  chats: READS,
   chat: { ...READS, shows: ["messages"] },
   log: READS,
   logs: READS,

@@ -139,6 +139,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   logs: "analytics",
   analytics: "analytics",
   chat: "organization",
+  chats: "organization",
   startChat: "organization",
   postMessage: "data",
   endChat: "organization",

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
@@ -7,6 +7,7 @@ import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import { PageArgs, PageOf } from "../core/page";
+import { NotNull } from "../core/rules";
 import { JSONObject, Upload } from "../core/scalars";
 
 @ObjectType({ implements: Node, description: "Uploaded file.", simpleResolvers: true })
@@ -40,13 +41,26 @@ export class FileDownload {
   expiresAt!: Date;
 }
 
+@ArgsType()
+class FilesArgs extends PageArgs {
+  @NotNull
+  @Field({ nullable: true, description: "Text that the name contains; case-insensitive." })
+  name?: string;
+  @NotNull
+  @Field({
+    nullable: true,
+    description: "Declared MIME type, such as application/pdf, or the part before the slash, such as image.",
+  })
+  mimeType?: string;
+}
+
 const FilePage = PageOf(() => File, "File");
 
 @Resolver(() => File)
 export class FileResolver {
   @Deadline(PAGE_DEADLINE_MS)
   @Query(() => FilePage, { description: "Lists the organization's files." })
-  files(@Args() args: PageArgs, @Ctx() { scope }: Context) {
+  files(@Args() args: FilesArgs, @Ctx() { scope }: Context) {
     return scope.of(Files).list(args);
   }
 

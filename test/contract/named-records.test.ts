@@ -21,6 +21,7 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
     ({ assistantId: recordId }) => ({ first: 5, filter: { recordId } }),
   ],
   createKey: [({ assistantId }) => ({ input: { type: "SECRET", assistantIds: [assistantId] } })],
+  assistants: [({ projectId }) => ({ projectId })],
   webhookDestinations: [({ projectId }) => ({ projectId })],
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],

@@ -77,6 +77,12 @@ const LISTS: Readonly<Record<string, List>> = {
     make: () => newChat(api, assistantId),
     ids: async () => idsIn((await api.get(`/rest/v1/assistants/${assistantId}/logs?take=100`, 200)) as never),
   },
+  chats: {
+    table: "chats",
+    column: "started_at",
+    make: () => newChat(api, assistantId),
+    ids: connected("chats"),
+  },
   logs: {
     table: "chats",
     column: "started_at",

@@ -24,6 +24,7 @@ const LISTS: Readonly<Record<string, string>> = {
     'query ($after: String) { endUser(uniqueId: "ada") { chats(after: $after) { nodes { id } } } }',
   "Query.auditEvents": "query ($after: String) { auditEvents(after: $after) { nodes { operation } } }",
   "Query.calls": "query ($after: String) { calls(after: $after) { nodes { id } } }",
+  "Query.chats": "query ($after: String) { chats(after: $after) { nodes { id } } }",
   "Query.endUserExports": "query ($after: String) { endUserExports(after: $after) { nodes { id } } }",
   "Query.erasures": "query ($after: String) { erasures(after: $after) { nodes { id } } }",
   "Query.events": "query ($after: String) { events(after: $after) { nodes { id } } }",

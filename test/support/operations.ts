@@ -77,6 +77,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   analytics: ({ assistantId, projectId }) => ({
     input: { assistantId, projectId, timezone: "Asia/Kathmandu" },
   }),
+  chats: () => ({ first: 5, filter: { status: "in-progress", channel: "TEXT" } }),
   chat: ({ chatId: id }) => ({ id }),
   startChat: ({ assistantId }) => ({ input: { ...chat, assistantId } }),
   postMessage: ({ chatId: aiChatId }) => ({

@@ -1,6 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
+import { containing } from "../../platform/database/containing";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import { ListPerId, pageOfOwner } from "../../platform/database/page-per-id";
 import { AuditedStatement } from "../../platform/database/audited-statement";
@@ -100,9 +101,9 @@ export class Assistants {
   }
 
   async list(query: AssistantQuery): Promise<Page<Assistant>> {
-    const { search } = query;
-    const pattern = search ? `%${search.replace(/[\\%_]/g, "\\$&")}%` : null;
-    const { data, meta } = await page(this.scope, LIST, query, { ...query, search: pattern });
+    const { search, projectId } = query;
+    const filter = { search: search ? containing(search) : null, projectId };
+    const { data, meta } = await page(this.scope, LIST, query, filter);
     return { data: data.map(toAssistant), meta };
   }
 

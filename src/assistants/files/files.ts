@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
 import { newId } from "../../platform/database/ids";
+import type { Conditions } from "../../platform/database/filtered-statement";
 import { rowById } from "../../platform/database/row-by-id";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
+import { containing } from "../../platform/database/containing";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { Quotas } from "../../account/organization/quotas";
@@ -40,18 +42,29 @@ const COLUMNS = [
   "createdAt",
 ] as const;
 
+const CONDITIONS = {
+  name: (rows, pattern) => rows.whereRaw("name ilike ?", [pattern]),
+  mimeType: (rows, value) => rows.whereRaw("? in (mime_type, split_part(mime_type, '/', 1))", [value]),
+} satisfies Conditions<string>;
+
+/** `name`: part of a name, case-insensitive. `mimeType`: a declared type, or the part before its slash. */
+export type FileQuery = PageQuery & { readonly [Name in keyof typeof CONDITIONS]?: string | null };
+
 const LIST = new List({
   table: "files",
   columns: COLUMNS,
   unbounded: { metadata: {} },
+  conditions: CONDITIONS,
 });
 
 /** The files of an organization. Their content is in the storage, under the file's id. */
 export class Files {
   constructor(private readonly scope: Scope) {}
 
-  async list(query: PageQuery): Promise<Page<File>> {
-    const { data, meta } = await page(this.scope, LIST, query);
+  async list(query: FileQuery): Promise<Page<File>> {
+    const { name, mimeType } = query;
+    const filter = { name: name ? containing(name) : null, mimeType: mimeType?.toLowerCase() };
+    const { data, meta } = await page(this.scope, LIST, query, filter);
     return { data: data.map(toFile), meta };
   }
 

@@ -6,12 +6,12 @@ import {
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
-import type { Conditions } from "../../platform/database/filtered-statement";
 import { newId } from "../../platform/database/ids";
-import { perId, readPerId } from "../../platform/database/per-id";
-import { byAge, timeOf } from "../../platform/database/order";
+import { readPerId } from "../../platform/database/per-id";
+import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { afterOf, allChats, chatsBy, type ChatFilter } from "./chat-lists";
 import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
 import { Events } from "../../events/events/events";
@@ -62,13 +62,6 @@ export interface VisitorColumns {
   readonly identityProven: boolean;
 }
 
-export interface ChatFilter {
-  readonly channel?: Channel | null;
-  readonly status?: string | null;
-  readonly startedAfter?: Date | null;
-  readonly startedBefore?: Date | null;
-}
-
 /** A stored chat. */
 export type ChatRow = Omit<Chat, "label"> &
   VisitorColumns & {
@@ -105,27 +98,8 @@ const CHATS_BY_ID = statement(({ table, $, db }) =>
   table("chats").where("id", db.raw("any(?::text[])", [$(1)])),
 );
 
-/** Conditions of a list of chats. */
-const CONDITIONS: Conditions<keyof ChatFilter | "after"> = {
-  channel: (rows, value) => rows.where("channel", value),
-  status: (rows, value) => rows.where("status", value),
-  startedAfter: (rows, value) => rows.where("startedAt", ">", value),
-  startedBefore: (rows, value) => rows.where("startedAt", "<", value),
-  /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
-  after: (rows, cursor, { table, db }) => {
-    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
-    const last = table("chats").select("startedAt").where("id", id);
-    return rows.whereRaw("(started_at, id) < (coalesce((?), ?::timestamptz), ?)", [last, time, id]);
-  },
-};
-
-const listBy = (column: "assistantId" | "uniqueId") =>
-  perId(
-    ({ table, db, narrowed }) =>
-      narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge("desc", "startedAt")),
-    { conditions: CONDITIONS },
-  );
-const LISTS = { assistantId: listBy("assistantId"), uniqueId: listBy("uniqueId") };
+const LISTS = { assistantId: chatsBy("assistantId"), uniqueId: chatsBy("uniqueId") };
+const LIST = allChats();
 
 /** The chats of an organization, live and ended. */
 export class Chats {
@@ -166,12 +140,21 @@ export class Chats {
     await checkCursor(() => this.scope.table("chats"), after);
     const take = first ?? 20;
     const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
-    const conditions = { ...filter, after: after == null ? null : [timeOf(after), after] };
+    const conditions = { ...filter, after: afterOf(after) };
     const loader = this.scope.loader<ChatRow[]>(
       `chats.${column}.${take}.${JSON.stringify(conditions)}`,
       (ids) => readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, conditions),
     );
     return connectionOf((await loader.load(id)).map(withLabel), take);
+  }
+
+  /** All chats, newest first. */
+  async list({ first, after }: ConnectionQuery, filter: ChatFilter = {}): Promise<Connection<Chat>> {
+    await checkCursor(() => this.scope.table("chats"), after);
+    const take = first ?? 20;
+    const { statement, values } = LIST.by({ ...filter, after: afterOf(after) });
+    const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
+    return connectionOf(rows.map(withLabel), take);
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

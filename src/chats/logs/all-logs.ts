@@ -1,3 +1,4 @@
+import { containing } from "../../platform/database/containing";
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
@@ -21,7 +22,7 @@ import {
   type LogConditions,
 } from "./log-conditions";
 import type { LogListItem } from "./logs";
-import { patternOf, SEARCHABLE_TEXT, searchLogs, searchReading } from "./search-logs";
+import { SEARCHABLE_TEXT, searchLogs, searchReading } from "./search-logs";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {
@@ -85,11 +86,11 @@ export class AllLogs {
     const messages = this.scope
       .table("messages")
       .select("chatId")
-      .where("content", "ilike", patternOf(search));
+      .where("content", "ilike", containing(search));
     const labels = this.scope
       .table("chats")
       .select("id")
-      .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]);
+      .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [containing(search)]);
     for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
     return rows.whereRaw("id in (? union ?)", [messages, labels]);
   }

@@ -1,3 +1,4 @@
+import { containing } from "../../platform/database/containing";
 import type { Knex } from "knex";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/order";
@@ -49,7 +50,7 @@ export async function searchLogs<R extends FoundRow>(
   statements: SearchStatements<R>,
 ): Promise<FoundLogs<R>> {
   const { search, order, take, offset, conditions } = query;
-  const pattern = patternOf(search);
+  const pattern = containing(search);
   const startedAt = performance.now();
   const found: R[] = [];
   let { after } = conditions;
@@ -120,8 +121,6 @@ function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, a
 /** The searchable text of a chat apart from its messages. Must equal the expression of the index. */
 export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
   || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
-
-export const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&")}%`;
 
 /** Columns of `SEARCHABLE_TEXT` that lists lack. */
 const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
