@@ -6,6 +6,13 @@ import { Rule } from "./rules";
 export class PageInfo {
   @Field({ description: "Whether more entries follow this page." })
   hasNextPage!: boolean;
+  @Field({ description: "Whether entries come before this page: it is not the first one." })
+  hasPreviousPage!: boolean;
+  @Field(() => String, {
+    nullable: true,
+    description: "Cursor of the first entry of this page; null if there is none.",
+  })
+  startCursor!: string | null;
   @Field(() => String, {
     nullable: true,
     description:

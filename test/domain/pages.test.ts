@@ -66,15 +66,24 @@ describe("a connection", () => {
   const rows = ["c", "b", "a"].map((id) => ({ id }));
 
   test("uses one additional entry to know whether others follow", () => {
-    expect(connectionOf(rows, 2)).toEqual({
+    expect(connectionOf(rows, { first: 2 })).toEqual({
       nodes: [{ id: "c" }, { id: "b" }],
       edges: [
         { cursor: "c", node: { id: "c" } },
         { cursor: "b", node: { id: "b" } },
       ],
-      pageInfo: { hasNextPage: true, endCursor: "b" },
+      pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: "c", endCursor: "b" },
     });
-    expect(connectionOf(rows, 3).pageInfo).toEqual({ hasNextPage: false, endCursor: "a" });
-    expect(connectionOf([], 3).pageInfo).toEqual({ hasNextPage: false, endCursor: null });
+    expect(connectionOf(rows, { first: 3 }).pageInfo).toMatchObject({ hasNextPage: false, endCursor: "a" });
+    expect(connectionOf([], { first: 3 }).pageInfo).toEqual({
+      hasNextPage: false,
+      hasPreviousPage: false,
+      startCursor: null,
+      endCursor: null,
+    });
+  });
+
+  test("has a page before one that follows a cursor", () => {
+    expect(connectionOf(rows, { first: 2, after: "d" }).pageInfo.hasPreviousPage).toBe(true);
   });
 });

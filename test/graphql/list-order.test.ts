@@ -37,20 +37,29 @@ const paged = (path: string) => async () => {
 const listed = (field: string) => async () => idsIn((await api.gql(`{ ${field} { id } }`))[field]);
 interface Part {
   readonly nodes: { id: string }[];
-  readonly pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  readonly pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
 }
 async function walked(part: (after: string | null) => Promise<Part>): Promise<string[]> {
   const ids: string[] = [];
   for (let after: string | null = null; ;) {
     const { nodes, pageInfo }: Part = await part(after);
     ids.push(...idsIn(nodes));
+    expect([pageInfo.hasPreviousPage, pageInfo.startCursor === null]).toEqual([
+      after !== null,
+      nodes.length === 0,
+    ]);
     if (!pageInfo.hasNextPage) return ids;
     after = pageInfo.endCursor;
   }
 }
 const connected = (field: string) => () =>
   walked(async (after) => {
-    const text = `query ($after: String) { ${field}(first: 2, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
+    const text = `query ($after: String) { ${field}(first: 2, after: $after) { nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
     return (await api.gql(text, { after }))[field];
   });
 
@@ -67,7 +76,7 @@ const LISTS: Readonly<Record<string, List>> = {
     make: () => newChat(api, assistantId),
     ids: async () => {
       const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
-        nodes { id } pageInfo { hasNextPage endCursor } } } }`;
+        nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
       return walked(async (after) => (await api.gql(text, { id: assistantId, after })).assistant.chats);
     },
   },
@@ -219,7 +228,7 @@ test("a list continues after a conversation that has been removed", async () => 
     [other],
   );
   const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
-    nodes { id } pageInfo { hasNextPage endCursor } } } logs(first: 2, after: $after, filter: { assistantId: $id }) { nodes { id } } }`;
+    nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } logs(first: 2, after: $after, filter: { assistantId: $id }) { nodes { id } } }`;
   const { endCursor } = (await api.gql(text, { id: other })).assistant.chats.pageInfo;
   expect(endCursor).toBe(ids[1]);
   await running.database.query("delete from chats where id = $1", [endCursor]);

@@ -1,4 +1,9 @@
-import { unknownCursor, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  connectionBy,
+  unknownCursor,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { AuditLog } from "./audit-log";
@@ -38,10 +43,7 @@ export class AuditEvents {
       ...row,
       position: Number(row.position),
     }));
-    const nodes = found.slice(0, take);
-    const edges = nodes.map((node) => ({ cursor: String(node.position), node }));
-    const endCursor = edges.at(-1)?.cursor ?? null;
-    return { nodes, edges, pageInfo: { hasNextPage: found.length > take, endCursor } };
+    return connectionBy(found, { first, after }, ({ position }) => String(position));
   }
 
   /** The position that a cursor consists of. @throws BAD_USER_INPUT */

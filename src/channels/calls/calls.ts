@@ -153,7 +153,7 @@ export class Calls {
       if (value != null) rows.where(`chats.${name}`, value as string);
     if (from != null) rows.where("calls.createdAt", ">=", from);
     if (to != null) rows.where("calls.createdAt", "<", to);
-    return connectionOf((await rows).map(withLabel), take);
+    return connectionOf((await rows).map(withLabel), { first, after });
   }
 
   /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */

@@ -145,7 +145,7 @@ export class Chats {
       `chats.${column}.${take}.${JSON.stringify(conditions)}`,
       (ids) => readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, conditions),
     );
-    return connectionOf((await loader.load(id)).map(withLabel), take);
+    return connectionOf((await loader.load(id)).map(withLabel), { first, after });
   }
 
   /** All chats, newest first. */
@@ -154,7 +154,7 @@ export class Chats {
     const take = first ?? 20;
     const { statement, values } = LIST.by({ ...filter, after: afterOf(after) });
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
-    return connectionOf(rows.map(withLabel), take);
+    return connectionOf(rows.map(withLabel), { first, after });
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

@@ -68,7 +68,7 @@ export class AllLogs {
     if (search) return this.found(search, conditions, take);
     const { statement, values } = LIST.by(valuesOf(conditions));
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
-    return connectionOf(rows.map(toEntry), take);
+    return connectionOf(rows.map(toEntry), { first, after });
   }
 
   /** Ended chats that match a filter. @param until latest start, in the database's own format */
@@ -103,9 +103,9 @@ export class AllLogs {
   ): Promise<Connection<LogEntry>> {
     const query = { search, conditions, order: "desc", take: take + 1, offset: 0 } as const;
     const { rows, searchedUpTo } = await searchLogs(this.scope, query, SEARCH);
-    const page = connectionOf(rows.map(toEntry), take);
+    const page = connectionOf(rows.map(toEntry), { first: take, after: conditions.after });
     if (searchedUpTo === undefined || page.pageInfo.hasNextPage) return page;
-    return { ...page, pageInfo: { hasNextPage: true, endCursor: searchedUpTo } };
+    return { ...page, pageInfo: { ...page.pageInfo, hasNextPage: true, endCursor: searchedUpTo } };
   }
 }
 

@@ -161,7 +161,7 @@ export class Events {
     if (query.after != null) await this.before(rows, query.after);
     const newest = ["transaction", "id"].map((column) => ({ column, order: "desc" as const }));
     const found = await rows.orderBy(newest).limit(take + 1);
-    return connectionOf(await toEvents(this.scope, found), take);
+    return connectionOf(await toEvents(this.scope, found), query);
   }
 
   /** Loads an event. Calls in the same tick share one statement. */

@@ -55,7 +55,7 @@ export class Deliveries {
     const loader = this.scope.loader<Delivery[]>(`deliveries.${take}.${JSON.stringify(filter)}`, (ids) =>
       readPerId(this.scope, OF_DESTINATIONS, ids, { take: take + 1 }, filter),
     );
-    return connectionOf(await loader.load(destinationId), take);
+    return connectionOf(await loader.load(destinationId), query);
   }
 
   /** Calls in the same tick share one statement. @throws DELIVERY_NOT_FOUND */

@@ -13,7 +13,14 @@ export interface ConnectionQuery {
 export interface Connection<T> {
   readonly edges: { readonly cursor: string; readonly node: T }[];
   readonly nodes: T[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly pageInfo: PageInfo;
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
 }
 
 /** @throws BAD_USER_INPUT about a cursor that no page has contained */
@@ -67,7 +74,7 @@ export async function connectionByAge<T extends { id: string }>(
   }
   const found = (await wanted) as T[]; // a part of the rows
   if (after != null && found.length === 0 && !(await contains(rows.clone(), after))) unknownCursor(after);
-  return connectionOf(found, take);
+  return connectionOf(found, { first, after });
 }
 
 /** Like `connectionByAge`, for entries whose ids determine their order. The cursor is not checked. */
@@ -82,15 +89,29 @@ export async function connection<T extends { id: string }>(
     .orderBy(idColumn, "desc")
     .limit(take + 1);
   const found = (await (after == null ? wanted : wanted.where(idColumn, "<", after))) as T[]; // a part of the rows
-  return connectionOf(found, take);
+  return connectionOf(found, { first, after });
 }
 
-/** Builds a connection from the rows of a query that fetched one row more than `take`. */
-export function connectionOf<T extends { id: string }>(found: readonly T[], take: number): Connection<T> {
+/** Builds a connection from the rows of a query that fetched one row more than the page holds. */
+export const connectionOf = <T extends { readonly id: string }>(
+  found: readonly T[],
+  query: ConnectionQuery,
+): Connection<T> => connectionBy(found, query, ({ id }) => id);
+
+/** Like `connectionOf`, with other cursors. The entry of a cursor comes before its page. */
+export function connectionBy<T>(
+  found: readonly T[],
+  { first, after }: ConnectionQuery,
+  cursorOf: (node: T) => string,
+): Connection<T> {
+  const take = first ?? 20;
   const nodes = found.slice(0, take);
-  return {
-    nodes,
-    edges: nodes.map((node) => ({ cursor: node.id, node })),
-    pageInfo: { hasNextPage: found.length > take, endCursor: nodes.at(-1)?.id ?? null },
+  const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
+  const pageInfo = {
+    hasNextPage: found.length > take,
+    hasPreviousPage: after != null,
+    startCursor: edges[0]?.cursor ?? null,
+    endCursor: edges.at(-1)?.cursor ?? null,
   };
+  return { nodes, edges, pageInfo };
 }
