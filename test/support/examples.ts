@@ -54,7 +54,7 @@ export const examples = {
   updateThemeConfiguration: (world) => ({ ...ofAssistant(world), body: changesOf("theme") }),
 
   listLogs: (world) => ({ ...ofAssistant(world), query: { ...PAGE, type: "TEXT", search: "open" } }),
-  getLog: ({ assistantId, chatId }) => ({ params: { assistantId, logId: chatId } }),
+  getLog: ({ assistantId, logId }) => ({ params: { assistantId, logId } }),
 
   regenerateWebhookSecret: () => ({}),
   listWebhookSettings: () => ({}),
