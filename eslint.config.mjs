@@ -37,8 +37,8 @@ const SCHEMA_EXCEPTIONS = {
     "error",
     {
       exceptions: {
-        // Pages, sums and results of one request: a cache has nothing to find again.
-        suffixes: ["Connection", "Edge", "Page", "Test"],
+        // Pages, sums, results of one request and contents of an event: a cache has nothing to find again.
+        suffixes: ["Connection", "Edge", "Page", "Test", "Data"],
         types: [
           ...["PageInfo", "PageMeta", "Analytics", "AnswerTimes", "DeliveryDay", "UnansweredQuestion"],
           ...[
@@ -51,7 +51,7 @@ const SCHEMA_EXCEPTIONS = {
           ...["AnalyticsFunction", "AnalyticsLengths", "AnalyticsSummary", "WebhookHealth", "ReplayResult"],
           // Parts of one record, which change with it.
           ...["AuditField", "AuditHead", "ConfigurationWarning", "DeliveryAttempt", "EndUserFact"],
-          ...["PendingRetention", "WorkflowProblem"],
+          ...["EventMessage", "PendingRetention", "WorkflowProblem"],
           // Credentials and links, made anew for each request.
           ...["AnalyticsToken", "FileDownload", "IssuedToken", "WidgetSession"],
           // As a page shows it, without ids of the organization.

@@ -17,6 +17,7 @@ import { guard } from "./core/guard";
 import { inheritRules } from "./core/inherited-rules/inherited-rules";
 import { DateTime } from "./core/scalars";
 import { ChatUserResolver, EndUserResolver } from "./end-users/end-users";
+import { EventDataResolver } from "./events/event-data";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events/events";
 import { FileResolver } from "./files/files";
 import { FunctionResolver } from "./functions/functions";
@@ -71,6 +72,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   AssistantProjectResolver,
   DestinationProjectResolver,
   EventResolver,
+  EventDataResolver,
   DeliveryResolver,
   DestinationDeliveryResolver,
   CallResolver,

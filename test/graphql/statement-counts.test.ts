@@ -162,6 +162,7 @@ const WITHIN_ITS_PARENT = [
   "Delivery.attempts",
   "EndUser.facts",
   "Message.reply",
+  "StatusChangedData.messages",
 ];
 
 test("the number of statements does not depend on the number of parents, on any path", async () => {

@@ -28,6 +28,7 @@ const MESSAGES = {
   items: {
     type: "object",
     title: "EventMessage",
+    description: "Message of the conversation.",
     required: ["role"],
     properties: {
       role: {
