@@ -69,8 +69,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     ],
   },
   "Log.metadata": {
-    status: "in-progress",
+    status: "ended",
     startedAt: "2026-01-31T12:00:00.000Z",
+    endedAt: "2026-01-31T12:00:42.000Z",
+    endedReason: "ended-by-api",
     durationSeconds: 42,
     messageCount: 1,
   },

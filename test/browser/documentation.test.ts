@@ -146,7 +146,7 @@ test.each([
 });
 
 test.each([
-  ["streaming", "stream", "/docs/graphql-clients#subscriptions"],
+  ["streaming", "stream", "/docs/graphql-clients#without-websockets"],
   ["allowed origins", "updateAllowedOrigins", "/docs/widget#visitors-of-web-pages"],
   ["encrypted", "encrypt", "/docs/settings#ENCRYPTION_KEYS"],
 ])("the search for %j finds %j in %s, with the words in the excerpt", async (words, excerpt, address) => {
