@@ -23,6 +23,7 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   issueToken: "keys",
   issueAnalyticsToken: "read",
   keys: "keys",
+  keysConnection: "keys",
   key: "keys",
   createKey: "keys",
   updateKey: "keys",
@@ -30,6 +31,7 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   identitySecret: "keys",
 
   webhookDestinations: "webhooks",
+  webhookDestinationsConnection: "webhooks",
   webhookDestination: "webhooks",
   generateWebhookSecret: "webhooks",
   createWebhookDestination: "webhooks",

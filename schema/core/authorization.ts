@@ -150,6 +150,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   issueToken: "organization",
   issueAnalyticsToken: "analytics",
   keys: "organization",
+  keysConnection: "organization",
   key: "organization",
   publicKey: "data",
   createKey: "organization",
@@ -157,6 +158,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   deleteKey: "organization",
 
   webhookDestinations: "settings",
+  webhookDestinationsConnection: "organization",
   webhookDestination: "settings",
   generateWebhookSecret: "settings",
   createWebhookDestination: "settings",
@@ -167,6 +169,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   auditHead: "organization",
 
   projects: "organization",
+  projectsConnection: "organization",
   project: "organization",
   createProject: "organization",
   updateProject: "organization",
@@ -209,6 +212,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   callEvents: "organization",
 
   workflows: "organization",
+  workflowsConnection: "organization",
   workflow: "organization",
   createWorkflow: "organization",
   updateWorkflow: "organization",
@@ -220,12 +224,14 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateWorkflowEdge: "organization",
   deleteWorkflowEdge: "organization",
   deployments: "organization",
+  deploymentsConnection: "organization",
   deployment: "organization",
   createDeployment: "organization",
   updateDeployment: "organization",
   deleteDeployment: "organization",
 
   telephonyConnections: "organization",
+  telephonyConnectionsConnection: "organization",
   telephonyConnection: "organization",
   connectTelephony: "organization",
   updateTelephonyConnection: "organization",

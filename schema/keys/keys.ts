@@ -1,6 +1,7 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Keys } from "../../src/account/organization/keys";
 import { Deleted } from "../assistants/assistants";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
@@ -88,11 +89,20 @@ export class UpdateKeyInput {
   status!: "ACTIVE" | "INACTIVE";
 }
 
+const KeyConnection = ConnectionOf(() => Key, "Key");
+
 @Resolver()
 export class KeyResolver {
   @Query(() => [Key], { description: "Lists the organization's keys, newest first." })
   keys(@Ctx() { scope, caller }: Context) {
     return scope.of(Keys).list(caller!);
+  }
+
+  @Query(() => KeyConnection, {
+    description: "Lists the organization's keys, in pages.",
+  })
+  keysConnection(@Args() query: ConnectionArgs, @Ctx() { scope, caller }: Context) {
+    return scope.of(Keys).connection(query, caller!);
   }
 
   @Query(() => Key, { description: "Returns a key. Errors: KEY_NOT_FOUND." })

@@ -3,6 +3,7 @@ import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { Assistant, AssistantPage, Deleted } from "../assistants/assistants";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
@@ -46,11 +47,20 @@ export class CreateProjectInput extends UpdateProjectInput {
   declare name: string;
 }
 
+const ProjectConnection = ConnectionOf(() => Project, "Project");
+
 @Resolver(() => Project)
 export class ProjectResolver {
   @Query(() => [Project], { description: "Lists the organization's projects, newest first." })
   projects(@Ctx() { scope }: Context) {
     return scope.of(Projects).list();
+  }
+
+  @Query(() => ProjectConnection, {
+    description: "Lists the organization's projects, in pages.",
+  })
+  projectsConnection(@Args() query: ConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(Projects).connection(query);
   }
 
   @Query(() => Project, { description: "Returns a project. Errors: PROJECT_NOT_FOUND." })

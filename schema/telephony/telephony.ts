@@ -1,6 +1,7 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
 import { Assistant, Deleted } from "../assistants/assistants";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
@@ -74,11 +75,20 @@ export class ConnectTelephonyInput extends UpdateTelephonyConnectionInput {
   declare authToken: string;
 }
 
+const TelephonyConnectionConnection = ConnectionOf(() => TelephonyConnection, "TelephonyConnection");
+
 @Resolver(() => TelephonyConnection)
 export class TelephonyResolver {
   @Query(() => [TelephonyConnection], { description: "Lists the connected numbers, oldest first." })
   telephonyConnections(@Ctx() { scope }: Context) {
     return scope.of(TelephonyConnections).list();
+  }
+
+  @Query(() => TelephonyConnectionConnection, {
+    description: "Lists the connected numbers, in pages.",
+  })
+  telephonyConnectionsConnection(@Args() query: ConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(TelephonyConnections).connection(query);
   }
 
   @Query(() => TelephonyConnection, {

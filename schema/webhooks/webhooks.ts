@@ -1,6 +1,8 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
-import { newWebhookSecret, WebhookDestinations } from "../../src/events/webhooks/destinations";
+import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { WebhookDestinations } from "../../src/events/webhooks/destinations";
+import { newWebhookSecret } from "../../src/events/webhooks/signatures";
 import { DEFAULT_EVENTS, EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, Mutation, Query } from "../core/decorators";
@@ -84,6 +86,17 @@ export class CreateWebhookDestinationInput extends UpdateWebhookDestinationInput
   declare secret: string;
 }
 
+const WebhookDestinationConnection = ConnectionOf(() => WebhookDestination, "WebhookDestination");
+
+@ArgsType()
+class DestinationsArgs extends ConnectionArgs {
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the project. Default: none; lists the destinations of the organization itself.",
+  })
+  projectId?: string | null;
+}
+
 @Resolver()
 export class WebhookResolver {
   @Query(() => [WebhookDestination], {
@@ -99,6 +112,17 @@ export class WebhookResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(WebhookDestinations).list(projectId ?? null);
+  }
+
+  @Query(() => WebhookDestinationConnection, {
+    description:
+      "Lists the webhook destinations of a project or of the organization itself, in pages. Errors: if projectId is unknown, PROJECT_NOT_FOUND.",
+  })
+  webhookDestinationsConnection(
+    @Args() { projectId, ...query }: DestinationsArgs,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(WebhookDestinations).connection(query, projectId ?? null);
   }
 
   @Query(() => WebhookDestination, {

@@ -1,10 +1,11 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
 import { Deployments, type DeploymentType as Type } from "../../src/conversation/workflows/deployments";
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Assistant, Deleted } from "../assistants/assistants";
+import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
@@ -13,6 +14,7 @@ import { NotNull, Rule } from "../core/rules";
 import { TelephonyConnection } from "../telephony/telephony";
 import { Workflow } from "./workflow";
 import { DeploymentType } from "./enums";
+import { ProjectConnectionArgs } from "./inputs";
 
 @ObjectType({
   implements: Node,
@@ -71,6 +73,8 @@ export class CreateDeploymentInput extends UpdateDeploymentInput {
   declare enabled?: boolean;
 }
 
+const DeploymentConnection = ConnectionOf(() => Deployment, "Deployment");
+
 @Resolver(() => Deployment)
 export class DeploymentResolver {
   @Query(() => [Deployment], {
@@ -85,6 +89,13 @@ export class DeploymentResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Deployments).list(projectId);
+  }
+
+  @Query(() => DeploymentConnection, {
+    description: "Lists the organization's deployments, in pages. Errors: PROJECT_NOT_FOUND.",
+  })
+  deploymentsConnection(@Args() { projectId, ...query }: ProjectConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(Deployments).connection(query, projectId);
   }
 
   @Query(() => Deployment, { description: "Returns a deployment. Errors: DEPLOYMENT_NOT_FOUND." })

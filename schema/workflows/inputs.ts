@@ -1,6 +1,7 @@
-import { ID, InputType, Int } from "type-graphql";
+import { ArgsType, ID, InputType, Int } from "type-graphql";
 import type { EdgeKind, NodeType, Operator } from "../../src/conversation/workflows/flow";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { ConnectionArgs } from "../core/connection";
 import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
@@ -176,4 +177,10 @@ export class CreateWorkflowEdgeInput extends UpdateWorkflowEdgeInput {
   declare fromNodeId: string;
   @Field(() => ID, { description: "Id of the target node." })
   declare toNodeId: string;
+}
+
+@ArgsType()
+export class ProjectConnectionArgs extends ConnectionArgs {
+  @Field(() => ID, { nullable: true, description: "Only those of this project. Default: all." })
+  projectId?: string | null;
 }

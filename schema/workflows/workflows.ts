@@ -1,9 +1,10 @@
-import { Arg, Ctx, ID, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, ObjectType, Resolver } from "type-graphql";
 import { Projects } from "../../src/account/projects/projects";
 import { Deployments } from "../../src/conversation/workflows/deployments";
 import { WorkflowChecker } from "../../src/conversation/workflows/workflow-checker";
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Deleted } from "../assistants/assistants";
+import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deployment } from "./deployments";
@@ -11,7 +12,7 @@ import { Project } from "../projects/projects";
 import { Workflow } from "./workflow";
 import { WorkflowProblemCode } from "./enums";
 import { WorkflowEdge, WorkflowNode } from "./graph";
-import { CreateWorkflowInput, UpdateWorkflowInput } from "./inputs";
+import { CreateWorkflowInput, ProjectConnectionArgs, UpdateWorkflowInput } from "./inputs";
 
 @ObjectType({ description: "Problem that prevents a workflow from running.", simpleResolvers: true })
 export class WorkflowProblem {
@@ -24,6 +25,9 @@ export class WorkflowProblem {
   @Field({ description: "Explanation, as a sentence." })
   message!: string;
 }
+
+// Its edges cannot be called WorkflowEdge, as those between nodes are.
+const WorkflowConnection = ConnectionOf(() => Workflow, "Workflow", "WorkflowConnectionEdge");
 
 @Resolver(() => Workflow)
 export class WorkflowResolver {
@@ -39,6 +43,13 @@ export class WorkflowResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Workflows).list(projectId);
+  }
+
+  @Query(() => WorkflowConnection, {
+    description: "Lists the organization's workflows, in pages. Errors: PROJECT_NOT_FOUND.",
+  })
+  workflowsConnection(@Args() { projectId, ...query }: ProjectConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(Workflows).connection(query, projectId);
   }
 
   @Query(() => Workflow, { description: "Returns a workflow. Errors: WORKFLOW_NOT_FOUND." })

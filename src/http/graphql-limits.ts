@@ -13,6 +13,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from "graphql";
+import { DEFAULT_SIZE } from "../platform/database/connection";
 import { getComplexity } from "graphql-query-complexity";
 
 /** Maximum number of lexical tokens in a document. */
@@ -73,7 +74,7 @@ export interface CostResult {
 
 /**
  * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries, or one for each of its `ids`, and a field may count as several objects.
+ * `last` entries (a connection without them 20), or one for each of its `ids`, and a field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -109,7 +110,8 @@ function complexityOf(
             .map((count) => (Array.isArray(count) ? count.length : count))
             .find((count) => typeof count === "number");
           const own = (field.extensions.countsAs as number | undefined) ?? 1; // only CountsAs writes it
-          return Math.max(1, entries ?? 1) * (own + childComplexity);
+          const isConnection = field.args.some(({ name }) => name === "first");
+          return Math.max(1, entries ?? (isConnection ? DEFAULT_SIZE : 1)) * (own + childComplexity);
         },
       ],
     });

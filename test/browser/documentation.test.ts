@@ -71,7 +71,7 @@ test("the search finds a section and opens it", async () => {
 });
 
 test.each([
-  ["pagination", "/docs/graphql-clients"],
+  ["pagination", "/docs/paging"],
   ["refresh token", "/docs/tokens"],
 ])("the search for %s finds %s", async (words, path) => {
   await openSearch();

@@ -40,7 +40,16 @@ test("queries need read and mutations need write, except for calls, keys and web
   expect(by("read")).toEqual(["issueAnalyticsToken"]);
   expect({ calls: by("calls"), keys: by("keys"), webhooks: by("webhooks") }).toEqual({
     calls: ["cancelCall", "placeAssistantCall", "placeWorkflowCall", "startWebCall", "startWidgetCall"],
-    keys: ["createKey", "deleteKey", "identitySecret", "issueToken", "key", "keys", "updateKey"],
+    keys: [
+      "createKey",
+      "deleteKey",
+      "identitySecret",
+      "issueToken",
+      "key",
+      "keys",
+      "keysConnection",
+      "updateKey",
+    ],
     webhooks: [
       "createWebhookDestination",
       "deleteWebhookDestination",
@@ -53,6 +62,7 @@ test("queries need read and mutations need write, except for calls, keys and web
       "updateWebhookDestination",
       "webhookDestination",
       "webhookDestinations",
+      "webhookDestinationsConnection",
     ],
   });
 });

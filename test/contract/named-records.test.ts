@@ -23,6 +23,7 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   createKey: [({ assistantId }) => ({ input: { type: "SECRET", assistantIds: [assistantId] } })],
   assistants: [({ projectId }) => ({ projectId })],
   webhookDestinations: [({ projectId }) => ({ projectId })],
+  webhookDestinationsConnection: [({ projectId }) => ({ projectId })],
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
   createWebhookDestination: [

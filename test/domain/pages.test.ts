@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { connectionOf } from "../../src/platform/database/connection";
+import { connectionOf, spanOf, type ConnectionQuery } from "../../src/platform/database/connection";
 import { pageOf, window } from "../../src/platform/database/page";
 
 describe("the window of a page", () => {
@@ -64,9 +64,12 @@ describe("a page of a short list", () => {
 
 describe("a connection", () => {
   const rows = ["c", "b", "a"].map((id) => ({ id }));
+  const pageOfRows = (query: ConnectionQuery, found = rows) =>
+    connectionOf(found, query, () => Promise.resolve(3));
+  const ids = (query: ConnectionQuery) => pageOfRows(query).nodes.map(({ id }) => id);
 
   test("uses one additional entry to know whether others follow", () => {
-    expect(connectionOf(rows, { first: 2 })).toEqual({
+    expect(pageOfRows({ first: 2 })).toMatchObject({
       nodes: [{ id: "c" }, { id: "b" }],
       edges: [
         { cursor: "c", node: { id: "c" } },
@@ -74,8 +77,8 @@ describe("a connection", () => {
       ],
       pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: "c", endCursor: "b" },
     });
-    expect(connectionOf(rows, { first: 3 }).pageInfo).toMatchObject({ hasNextPage: false, endCursor: "a" });
-    expect(connectionOf([], { first: 3 }).pageInfo).toEqual({
+    expect(pageOfRows({ first: 3 }).pageInfo).toMatchObject({ hasNextPage: false, endCursor: "a" });
+    expect(pageOfRows({ first: 3 }, []).pageInfo).toEqual({
       hasNextPage: false,
       hasPreviousPage: false,
       startCursor: null,
@@ -84,6 +87,31 @@ describe("a connection", () => {
   });
 
   test("has a page before one that follows a cursor", () => {
-    expect(connectionOf(rows, { first: 2, after: "d" }).pageInfo.hasPreviousPage).toBe(true);
+    expect(pageOfRows({ first: 2, after: "d" }).pageInfo.hasPreviousPage).toBe(true);
+  });
+
+  test("from the end is read in the opposite order, and has the order of the list", () => {
+    expect(spanOf({ last: 2, before: "e", after: "a" })).toEqual({
+      take: 2,
+      order: "asc",
+      after: "e",
+      before: "a",
+    });
+    expect(spanOf({ last: 2, orderBy: "OLDEST_FIRST" }).order).toBe("desc");
+    expect(ids({ last: 2 })).toEqual(["b", "c"]);
+    expect(pageOfRows({ last: 2 }).pageInfo).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
+    expect(pageOfRows({ last: 3, before: "d" }).pageInfo).toMatchObject({
+      hasPreviousPage: false,
+      hasNextPage: true,
+    });
+  });
+
+  test("is not read from both ends", () => {
+    expect(() => spanOf({ first: 1, last: 1 })).toThrow(
+      expect.objectContaining({
+        code: "BAD_USER_INPUT",
+        details: [{ path: "last", message: "must not be given together with first" }],
+      }),
+    );
   });
 });

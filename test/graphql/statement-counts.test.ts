@@ -60,8 +60,11 @@ function visitorOf({ visitorToken }: Several): Visitor {
 const VARIABLES: Readonly<Record<string, (world: World) => Record<string, unknown>>> = {
   events: () => ({ filter: { name: "conversation-updated" } }),
   webhookDestinations: ({ projectId }) => ({ projectId }),
+  webhookDestinationsConnection: ({ projectId }) => ({ projectId }),
   deployments: () => ({}),
+  deploymentsConnection: () => ({}),
   workflows: () => ({}),
+  workflowsConnection: () => ({}),
   calls: () => ({}),
   logs: () => ({}),
   assistants: () => ({}),
@@ -70,7 +73,8 @@ const VARIABLES: Readonly<Record<string, (world: World) => Record<string, unknow
 function variablesFor({ field }: SchemaPath[number], { world, entries }: Side) {
   const values = (VARIABLES[field.name] ?? variables[field.name]!)(world);
   const sizes = field.args.filter(({ name }) => ["first", "take"].includes(name));
-  return { ...values, ...Object.fromEntries(sizes.map(({ name }) => [name, entries])) };
+  const size = field.name === "deploymentsConnection" ? 2 * entries : entries; // of two types each
+  return { ...values, ...Object.fromEntries(sizes.map(({ name }) => [name, size])) };
 }
 
 /** All scalar fields at the end of a path. */

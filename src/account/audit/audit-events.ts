@@ -1,5 +1,8 @@
 import {
   connectionBy,
+  countOf,
+  spanned,
+  spanOf,
   unknownCursor,
   type Connection,
   type ConnectionQuery,
@@ -28,33 +31,38 @@ export interface AuditFilter {
 export class AuditEvents {
   constructor(private readonly scope: Scope) {}
 
-  /** Newest first. Chains waiting entries before, so that the list contains all committed ones. */
-  async list({ first, after }: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
+  /** Chains waiting entries before, so that the list contains all committed ones. */
+  async list(query: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
+    const span = spanOf(query);
     await this.scope.of(AuditLog).sealForRead();
-    const take = first ?? 20;
-    const { from, to, person, ...equal } = filter;
-    const rows = this.scope.table("audit_events").orderBy("position", "desc");
-    if (after != null) rows.where("position", "<", await this.positionOf(after));
+    for (const name of ["after", "before"] as const)
+      if (query[name] != null) await this.checkPosition(query[name], name);
+    const placeOf = (position: string) => ({ sql: "?", values: [position] });
+    const rows = await spanned(this.matching(filter), span, ["position"], placeOf);
+    const found = rows.map((row) => ({ ...row, position: Number(row.position) }));
+    return connectionBy(
+      found,
+      query,
+      ({ position }) => String(position),
+      () => countOf(this.matching(filter)),
+    );
+  }
+
+  private matching({ from, to, person, ...equal }: AuditFilter): RowsOf<"audit_events"> {
+    const rows = this.scope.table("audit_events");
     for (const [name, value] of Object.entries(equal)) if (value != null) rows.where(name, value);
     if (from != null) rows.where("createdAt", ">=", from);
     if (to != null) rows.where("createdAt", "<", to);
     if (person != null) this.about(rows, person);
-    const found = (await rows.limit(take + 1)).map((row) => ({
-      ...row,
-      position: Number(row.position),
-    }));
-    return connectionBy(found, { first, after }, ({ position }) => String(position));
+    return rows;
   }
 
-  /** The position that a cursor consists of. @throws BAD_USER_INPUT */
-  private async positionOf(after: string): Promise<string> {
-    if (!/^\d{1,18}$/.test(after)) return unknownCursor(after);
-    const [reached] = await this.scope
-      .table("audit_events")
-      .select("position")
-      .where("position", ">=", after)
-      .limit(1);
-    return reached ? after : unknownCursor(after);
+  /** Checks a cursor, which consists of a position. @throws BAD_USER_INPUT */
+  private async checkPosition(cursor: string, name: "after" | "before"): Promise<void> {
+    if (!/^\d{1,18}$/.test(cursor)) unknownCursor(cursor, name);
+    const rows = this.scope.table("audit_events").select("position").where("position", ">=", cursor);
+    const [reached] = await rows.limit(1);
+    if (!reached) unknownCursor(cursor, name);
   }
 
   private about(rows: RowsOf<"audit_events">, person: string): void {

@@ -1,3 +1,4 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
@@ -50,6 +51,16 @@ export class Keys {
   async list(caller: Caller): Promise<Key[]> {
     const rows = await this.scope.table("api_keys").orderBy(NEWEST_FIRST);
     return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.toKey(row, caller));
+  }
+
+  /** The same by creation, as a connection. */
+  async connection(query: ConnectionQuery, caller: Caller): Promise<Connection<Key>> {
+    const rows = this.scope.table("api_keys");
+    for (const name of ["permissions", "assistantIds"] as const) {
+      const all = caller.limits?.[name];
+      if (all) rows.whereRaw("?? <@ ?::text[]", [name, [...all]]);
+    }
+    return connectionByAge({ rows, map: (row) => this.toKey(row, caller) }, query);
   }
 
   async byId(id: string, caller: Caller): Promise<Key> {

@@ -1,3 +1,4 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
@@ -16,6 +17,11 @@ export class Projects {
   /** Newest first. */
   async list(): Promise<Project[]> {
     return await this.scope.table("projects").orderBy(NEWEST_FIRST);
+  }
+
+  /** The same by creation, as a connection. */
+  connection(query: ConnectionQuery): Promise<Connection<Project>> {
+    return connectionByAge({ rows: this.scope.table("projects"), map: (row) => row }, query);
   }
 
   /** @throws PROJECT_NOT_FOUND */

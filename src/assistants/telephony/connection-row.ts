@@ -1,6 +1,12 @@
+import { DomainError } from "../../platform/errors";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
+
+/** Reads a stored connection, not shared with other reads. */
+export const CONNECTION_BY_ID = statement(({ table, $ }) =>
+  table("telephony_connections").where({ id: $(1) }),
+);
 
 /** A phone number of an organization at a telephony provider, as shown to callers. */
 export interface TelephonyConnection {
@@ -52,4 +58,15 @@ export const toConnection = (
 export function countryOf(phoneNumber: string): string | undefined {
   const number = parsePhoneNumberFromString(phoneNumber);
   return number?.country ?? number?.getPossibleCountries()[0];
+}
+
+const DUPLICATE = "23505";
+
+/** Does not reveal whether this or another organization has connected the number. */
+export function rejectDuplicate(error: unknown): never {
+  if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
+  throw new DomainError(
+    "CONFLICT",
+    "This phone number is already connected. Disconnect it first (disconnectTelephony).",
+  );
 }

@@ -1,13 +1,20 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { currentDate } from "../../platform/clock";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { newId } from "../../platform/database/ids";
 import { OLDEST_FIRST } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
 import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
-import { sharedRow, toConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
+import {
+  CONNECTION_BY_ID,
+  rejectDuplicate,
+  sharedRow,
+  toConnection,
+  type ConnectionRow,
+  type TelephonyConnection,
+} from "./connection-row";
 
 export interface ConnectTelephonyInput {
   readonly phoneNumber: string;
@@ -28,8 +35,6 @@ export interface UpdateTelephonyConnectionInput {
 /** For all requests of a check together. */
 const CHECK_TIMEOUT_MS = 8_000;
 
-const CONNECTION_BY_ID = statement(({ table, $ }) => table("telephony_connections").where({ id: $(1) }));
-
 /** The phone numbers of an organization at a telephony provider. Stored tokens are never shown. */
 export class TelephonyConnections {
   constructor(private readonly scope: Scope) {}
@@ -38,6 +43,12 @@ export class TelephonyConnections {
   async list(): Promise<TelephonyConnection[]> {
     const rows = await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST);
     return rows.map((row) => this.present(row));
+  }
+
+  /** The same by creation, as a connection. */
+  async connection(query: ConnectionQuery): Promise<Connection<TelephonyConnection>> {
+    const rows = this.scope.table("telephony_connections");
+    return connectionByAge({ rows, map: (row) => this.present(row) }, query);
   }
 
   /** @throws TELEPHONY_CONNECTION_NOT_FOUND */
@@ -235,15 +246,4 @@ function mergeLine(
 ): TelephonyLine {
   const service = messagingServiceSid === undefined ? former : (messagingServiceSid ?? undefined);
   return { ...line, ...changes, ...(service !== undefined && { messagingServiceSid: service }) };
-}
-
-const DUPLICATE = "23505";
-
-/** Does not reveal whether this or another organization has connected the number. */
-function rejectDuplicate(error: unknown): never {
-  if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
-  throw new DomainError(
-    "CONFLICT",
-    "This phone number is already connected. Disconnect it first (disconnectTelephony).",
-  );
 }

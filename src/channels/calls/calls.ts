@@ -1,13 +1,15 @@
 import { withLabel, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
 import {
-  checkCursor,
+  checkCursors,
   connectionOf,
+  placeByAge,
+  spanned,
+  spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
 import { whereText } from "../../platform/database/long-texts";
-import { timeOf } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
@@ -128,32 +130,31 @@ export class Calls {
     return (await loader.load(id)) ?? missing("Call", id);
   }
 
-  /** Lists calls, newest first. */
-  async list({ first, after }: ConnectionQuery, filter: CallFilter = {}): Promise<Connection<Call>> {
-    const take = first ?? 20;
-    const rows = this.joined()
-      .orderBy([
-        { column: "calls.createdAt", order: "desc" },
-        { column: "calls.chatId", order: "desc" },
-      ])
-      .limit(take + 1);
+  /** Lists calls, by creation. */
+  async list(query: ConnectionQuery, filter: CallFilter = {}): Promise<Connection<Call>> {
+    const span = spanOf(query);
+    await checkCursors(() => this.scope.table("calls"), query, { idColumn: "chatId" });
+    const placeOf = (cursor: string) =>
+      placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
+    const found = spanned(this.matching(filter), span, ["calls.createdAt", "calls.chatId"], placeOf);
+    return connectionOf((await found).map(withLabel), query, () => this.count(filter));
+  }
+
+  private async count(filter: CallFilter): Promise<number> {
+    const [total] = await this.matching(filter).clearSelect().count<{ count: string }[]>("*");
+    return Number(total?.count);
+  }
+
+  private matching(filter: CallFilter) {
+    const rows = this.joined();
     const { from, to, externalId, userId, ...equal } = filter;
-    if (after != null) {
-      await checkCursor(() => this.scope.table("calls"), after, { idColumn: "chatId" });
-      const last = this.scope.table("calls").select("createdAt").where({ chatId: after });
-      rows.whereRaw("(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)", [
-        last,
-        timeOf(after),
-        after,
-      ]);
-    }
     for (const [name, value] of Object.entries({ externalId, userId }))
       if (value != null) whereText(rows, `chats.${name}`, value);
     for (const [name, value] of Object.entries(equal))
       if (value != null) rows.where(`chats.${name}`, value as string);
     if (from != null) rows.where("calls.createdAt", ">=", from);
     if (to != null) rows.where("calls.createdAt", "<", to);
-    return connectionOf((await rows).map(withLabel), { first, after });
+    return rows;
   }
 
   /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */

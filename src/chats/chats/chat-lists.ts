@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { byAge, timeOf } from "../../platform/database/order";
-import { perId } from "../../platform/database/per-id";
+import { byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
+import { countPerId, perId } from "../../platform/database/per-id";
 import type { Rows } from "../../platform/database/rows";
-import { sqlOf } from "../../platform/database/statement";
+import { sqlOf, type Condition } from "../../platform/database/statement";
 
 export interface ChatFilter {
   readonly channel?: Channel | null;
@@ -13,36 +13,66 @@ export interface ChatFilter {
   readonly startedBefore?: Date | null;
 }
 
+/** Bounds of a list of chats by their start, for its cursors. */
+interface Bounds {
+  readonly after?: string | null;
+  readonly before?: string | null;
+}
+
+/** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
+const boundBy =
+  (operator: "<" | ">"): Condition =>
+  (rows, cursor, { table, db }) => {
+    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
+    const at = table("chats").select("startedAt").where("id", id);
+    return rows.whereRaw(`(started_at, id) ${operator} (coalesce((?), ?::timestamptz), ?)`, [at, time, id]);
+  };
+
+/** Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. */
+export const boundsIn = (order: Order): Conditions<keyof Bounds> => ({
+  after: boundBy(order === "desc" ? "<" : ">"),
+  before: boundBy(order === "desc" ? ">" : "<"),
+});
+
+/** The values of the conditions of bounds. */
+export const boundsOf = ({ after, before }: Bounds) => ({ after: boundOf(after), before: boundOf(before) });
+
+const boundOf = (cursor: string | null | undefined) => (cursor == null ? null : [timeOf(cursor), cursor]);
+
 /** Conditions of a list of chats. */
-const CONDITIONS: Conditions<keyof ChatFilter | "after"> = {
+const CONDITIONS: Conditions<keyof ChatFilter> = {
   channel: (rows, value) => rows.where("channel", value),
   status: (rows, value) => rows.where("status", value),
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
-  /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
-  after: (rows, cursor, { table, db }) => {
-    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
-    const last = table("chats").select("startedAt").where("id", id);
-    return rows.whereRaw("(started_at, id) < (coalesce((?), ?::timestamptz), ?)", [last, time, id]);
-  },
 };
 
-/** The value of the condition `after`. */
-export const afterOf = (cursor: string | null | undefined) =>
-  cursor == null ? null : [timeOf(cursor), cursor];
+/** The chats of each of several assistants or people, by their start. */
+export const chatsBy = (column: "assistantId" | "uniqueId") => ({
+  found: inBothOrders((order) =>
+    perId<Rows["chats"], keyof ChatFilter | keyof Bounds>(
+      ({ table, db, narrowed }) =>
+        narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge(order, "startedAt")),
+      { conditions: { ...CONDITIONS, ...boundsIn(order) } },
+    ),
+  ),
+  count: countPerId(column, ({ table }) => table("chats"), CONDITIONS),
+});
 
-/** The chats of each of several assistants or people, newest first. */
-export const chatsBy = (column: "assistantId" | "uniqueId") =>
-  perId<Rows["chats"], keyof typeof CONDITIONS>(
-    ({ table, db, narrowed }) =>
-      narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge("desc", "startedAt")),
-    { conditions: CONDITIONS },
-  );
-
-/** The chats of an organization, newest first; the first value is their number. */
-export const allChats = () =>
-  new FilteredStatement<Rows["chats"], keyof typeof CONDITIONS>(CONDITIONS, ({ table, narrowed, db }) => {
-    const sorted = narrowed(table("chats")).orderBy(byAge("desc", "startedAt"));
-    const query: Knex.Raw = db.raw(`${sqlOf(sorted)} limit $2`);
-    return query;
-  });
+/** The chats of an organization, by their start; the first value is their number. */
+export const ALL_CHATS = {
+  found: inBothOrders(
+    (order) =>
+      new FilteredStatement<Rows["chats"], keyof ChatFilter | keyof Bounds>(
+        { ...CONDITIONS, ...boundsIn(order) },
+        ({ table, narrowed, db }) => {
+          const sorted = narrowed(table("chats")).orderBy(byAge(order, "startedAt"));
+          const query: Knex.Raw = db.raw(`${sqlOf(sorted)} limit $2`);
+          return query;
+        },
+      ),
+  ),
+  count: new FilteredStatement<{ count: string }, keyof ChatFilter>(CONDITIONS, ({ table, narrowed }) =>
+    narrowed(table("chats")).count("*"),
+  ),
+};

@@ -1,17 +1,18 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
-  checkCursor,
+  checkCursors,
   connectionOf,
+  spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
-import { readPerId } from "../../platform/database/per-id";
+import { readCounts, readPerId } from "../../platform/database/per-id";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { afterOf, allChats, chatsBy, type ChatFilter } from "./chat-lists";
+import { ALL_CHATS, boundsOf, chatsBy, type ChatFilter } from "./chat-lists";
 import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
 import { Events } from "../../events/events/events";
@@ -99,7 +100,6 @@ const CHATS_BY_ID = statement(({ table, $, db }) =>
 );
 
 const LISTS = { assistantId: chatsBy("assistantId"), uniqueId: chatsBy("uniqueId") };
-const LIST = allChats();
 
 /** The chats of an organization, live and ended. */
 export class Chats {
@@ -131,30 +131,46 @@ export class Chats {
     return row;
   }
 
-  /** Chats of an assistant or a person, newest first. Calls in the same tick with equal filters share one statement. */
+  /** Chats of an assistant or a person. Calls in the same tick with equal queries share one statement. */
   async where(
     owner: { assistantId: string } | { uniqueId: string },
-    { first, after }: ConnectionQuery,
+    query: ConnectionQuery,
     filter: ChatFilter = {},
   ): Promise<Connection<Chat>> {
-    await checkCursor(() => this.scope.table("chats"), after);
-    const take = first ?? 20;
+    const span = spanOf(query);
+    await checkCursors(() => this.scope.table("chats"), query);
     const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
-    const conditions = { ...filter, after: afterOf(after) };
-    const loader = this.scope.loader<ChatRow[]>(
-      `chats.${column}.${take}.${JSON.stringify(conditions)}`,
-      (ids) => readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, conditions),
+    const { found, count } = LISTS[column];
+    const page = this.scope.loader<ChatRow[]>(`chats.${column}.${JSON.stringify([span, filter])}`, (ids) =>
+      readPerId(
+        this.scope,
+        found[span.order],
+        ids,
+        { take: span.take + 1 },
+        { ...filter, ...boundsOf(span) },
+      ),
     );
-    return connectionOf((await loader.load(id)).map(withLabel), { first, after });
+    const rows = await page.load(id);
+    return connectionOf(rows.map(withLabel), query, () =>
+      this.scope
+        .loader<number>(`chats.${column}.count.${JSON.stringify(filter)}`, (ids) =>
+          readCounts(this.scope, count, ids, { ...filter }),
+        )
+        .load(id),
+    );
   }
 
-  /** All chats, newest first. */
-  async list({ first, after }: ConnectionQuery, filter: ChatFilter = {}): Promise<Connection<Chat>> {
-    await checkCursor(() => this.scope.table("chats"), after);
-    const take = first ?? 20;
-    const { statement, values } = LIST.by({ ...filter, after: afterOf(after) });
-    const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
-    return connectionOf(rows.map(withLabel), { first, after });
+  /** All chats. */
+  async list(query: ConnectionQuery, filter: ChatFilter = {}): Promise<Connection<Chat>> {
+    const span = spanOf(query);
+    await checkCursors(() => this.scope.table("chats"), query);
+    const { statement, values } = ALL_CHATS.found[span.order].by({ ...filter, ...boundsOf(span) });
+    const rows = await replicated(this.scope, (from) => from.read(statement, [span.take + 1, ...values]));
+    return connectionOf(rows.map(withLabel), query, async () => {
+      const count = ALL_CHATS.count.by({ ...filter });
+      const [total] = await replicated(this.scope, (from) => from.read(count.statement, count.values));
+      return Number(total?.count);
+    });
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

@@ -3,12 +3,15 @@ import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
 import {
-  checkCursor,
+  checkCursors,
   connectionOf,
+  countOf,
+  spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
+import { inBothOrders } from "../../platform/database/order";
 import type { RowsOf } from "../../platform/database/rows";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
@@ -40,48 +43,55 @@ export interface LogFilter extends Omit<LogConditions, "after"> {
 }
 
 /** Parameter: limit. */
-const LIST = new FilteredStatement<EntryRow, keyof LogConditions>(
-  LOG_CONDITIONS.desc,
-  ({ db, table, $, narrowed }) => {
-    const rows = narrowed(table("chats"))
-      .select(...ENTRY_COLUMNS)
-      .orderBy(byStart("desc"));
-    return db.raw<never>(`${sqlOf(rows)} limit ?`, [$(1)]);
-  },
+const LISTS = inBothOrders(
+  (order) =>
+    new FilteredStatement<EntryRow, keyof LogConditions>(
+      LOG_CONDITIONS[order],
+      ({ db, table, $, narrowed }) => {
+        const rows = narrowed(table("chats"))
+          .select(...ENTRY_COLUMNS)
+          .orderBy(byStart(order));
+        return db.raw<never>(`${sqlOf(rows)} limit ?`, [$(1)]);
+      },
+    ),
 );
 
 const SEARCH = searchReading<EntryRow>(ENTRY_COLUMNS);
 
-/** The logs of an organization, newest first, including those of deleted assistants. */
+/** The logs of an organization, including those of deleted assistants. */
 export class AllLogs {
   constructor(private readonly scope: Scope) {}
 
   /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed) */
-  async list(
-    { first, after }: ConnectionQuery,
-    { search, ...filter }: LogFilter,
-  ): Promise<Connection<LogEntry>> {
+  async list(query: ConnectionQuery, { search, ...filter }: LogFilter): Promise<Connection<LogEntry>> {
+    const { take, order, after, before } = spanOf(query);
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
-    await checkCursor(() => this.scope.table("chats"), after);
-    const take = first ?? 20;
-    const conditions = { ...filter, after };
-    if (search) return this.found(search, conditions, take);
-    const { statement, values } = LIST.by(valuesOf(conditions));
+    await checkCursors(() => this.scope.table("chats"), query);
+    const conditions = { ...filter, after, before };
+    const count = () => countOf(this.matching({ search, ...filter }));
+    if (search) {
+      const found = { search, conditions, order, take: take + 1, offset: 0 };
+      const { rows, searchedUpTo } = await searchLogs(this.scope, found, SEARCH);
+      return endingAt(searchedUpTo, connectionOf(rows.map(toEntry), query, count), query);
+    }
+    const { statement, values } = LISTS[order].by(valuesOf(conditions));
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
-    return connectionOf(rows.map(toEntry), { first, after });
+    return connectionOf(rows.map(toEntry), query, count);
   }
 
   /** Ended chats that match a filter. @param until latest start, in the database's own format */
-  ended(
-    { search, assistantId, type, startedAfter, startedBefore }: LogFilter,
-    until?: string,
-  ): RowsOf<"chats"> {
-    const rows = this.scope.table("chats").where({ status: "ended" });
+  ended(filter: LogFilter, until?: string): RowsOf<"chats"> {
+    const rows = this.matching(filter).where({ status: "ended" });
+    if (until !== undefined) rows.where("startedAt", "<=", until);
+    return rows;
+  }
+
+  private matching({ search, assistantId, type, startedAfter, startedBefore }: LogFilter): RowsOf<"chats"> {
+    const rows = this.scope.table("chats");
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
     if (startedAfter != null) rows.where("startedAt", ">", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
-    if (until !== undefined) rows.where("startedAt", "<=", until);
     if (!search) return rows;
     const messages = this.scope
       .table("messages")
@@ -94,19 +104,22 @@ export class AllLogs {
     for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
     return rows.whereRaw("id in (? union ?)", [messages, labels]);
   }
+}
 
-  /** If the search ended early, the page ends after the last log that was searched, and others may follow. */
-  private async found(
-    search: string,
-    conditions: LogConditions,
-    take: number,
-  ): Promise<Connection<LogEntry>> {
-    const query = { search, conditions, order: "desc", take: take + 1, offset: 0 } as const;
-    const { rows, searchedUpTo } = await searchLogs(this.scope, query, SEARCH);
-    const page = connectionOf(rows.map(toEntry), { first: take, after: conditions.after });
-    if (searchedUpTo === undefined || page.pageInfo.hasNextPage) return page;
-    return { ...page, pageInfo: { ...page.pageInfo, hasNextPage: true, endCursor: searchedUpTo } };
-  }
+/** The page of a search that ended early: it ends with the last log that was searched, and others may follow. */
+function endingAt<T>(
+  searchedUpTo: string | undefined,
+  page: Connection<T>,
+  { last }: ConnectionQuery,
+): Connection<T> {
+  const { pageInfo } = page;
+  if (searchedUpTo === undefined || (last == null ? pageInfo.hasNextPage : pageInfo.hasPreviousPage))
+    return page;
+  const end =
+    last == null
+      ? { hasNextPage: true, endCursor: searchedUpTo }
+      : { hasPreviousPage: true, startCursor: searchedUpTo };
+  return { ...page, pageInfo: { ...pageInfo, ...end } };
 }
 
 function toEntry(row: EntryRow): LogEntry {

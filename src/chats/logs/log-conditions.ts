@@ -1,5 +1,6 @@
+import { boundsIn, boundsOf } from "../chats/chat-lists";
 import type { Conditions } from "../../platform/database/filtered-statement";
-import { byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
+import { byAge, inBothOrders, type Order } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 
 /** Columns of a chat in the logs of an assistant. */
@@ -25,32 +26,23 @@ export interface LogConditions {
   readonly startedBefore?: Date | null;
   /** Id of the log after which the list begins. */
   readonly after?: string | null;
+  /** Id of the log before which the list ends. */
+  readonly before?: string | null;
 }
 
 export const byStart = (order: Order) => byAge(order, "startedAt");
 
-/** Conditions on rows of `chats`. The cursor's value comes from `valuesOf`. */
+/** Conditions on rows of `chats`, read in some order. The values of its bounds come from `valuesOf`. */
 export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = inBothOrders((order) => ({
   assistantId: (rows, value) => rows.where("assistantId", value),
   type: (rows, value) => rows.where("channel", value),
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
-  /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
-  after: (rows, cursor, { table, db }) => {
-    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
-    const last = table("chats").select("startedAt").where("id", id);
-    return rows.whereRaw(
-      `(started_at, id) ${order === "desc" ? "<" : ">"} (coalesce((?), ?::timestamptz), ?)`,
-      [last, time, id],
-    );
-  },
+  ...boundsIn(order),
 }));
 
 /** The conditions as values of their parameters. */
-export const valuesOf = ({ assistantId, type, startedAfter, startedBefore, after }: LogConditions) => ({
-  assistantId,
-  type,
-  startedAfter,
-  startedBefore,
-  after: after == null ? null : [timeOf(after), after],
+export const valuesOf = ({ after, before, ...others }: LogConditions) => ({
+  ...others,
+  ...boundsOf({ after, before }),
 });

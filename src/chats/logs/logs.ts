@@ -2,7 +2,7 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { Chats, labelOf, withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
-import { checkCursor } from "../../platform/database/connection";
+import { checkCursors } from "../../platform/database/connection";
 import { window, type PageQuery } from "../../platform/database/page";
 import { perId, readPerId } from "../../platform/database/per-id";
 import { inBothOrders } from "../../platform/database/order";
@@ -64,7 +64,7 @@ export class Logs {
   async ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
     const { type = null, search, after = null } = query;
     if (after !== null)
-      await checkCursor(() => this.scope.table("chats"), after, { expected: "the id of a log" });
+      await checkCursors(() => this.scope.table("chats"), { after }, { expected: "the id of a log" });
     const { order, page, take, offset } = window(query);
     const criteria = { order, page, take, offset, type, search: search || null, after };
     const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>

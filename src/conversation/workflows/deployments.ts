@@ -1,3 +1,4 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { newId } from "../../platform/database/ids";
@@ -55,10 +56,19 @@ export class Deployments {
 
   /** Newest first; with a project only its deployments. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Deployment[]> {
-    const rows = this.scope.table("deployments").orderBy(NEWEST_FIRST);
-    if (projectId == null) return await rows;
-    await this.scope.of(Projects).byId(projectId);
-    return await rows.where({ projectId });
+    if (projectId != null) await this.scope.of(Projects).byId(projectId);
+    return await this.rowsOf(projectId).orderBy(NEWEST_FIRST);
+  }
+
+  /** The same by creation, as a connection. @throws PROJECT_NOT_FOUND */
+  async connection(query: ConnectionQuery, projectId?: string | null): Promise<Connection<Deployment>> {
+    if (projectId != null) await this.scope.of(Projects).byId(projectId);
+    return connectionByAge({ rows: this.rowsOf(projectId), map: (row) => row }, query);
+  }
+
+  private rowsOf(projectId: string | null | undefined) {
+    const rows = this.scope.table("deployments");
+    return projectId == null ? rows : rows.where({ projectId });
   }
 
   /** @throws DEPLOYMENT_NOT_FOUND */

@@ -1,3 +1,4 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { currentDate } from "../../platform/clock";
 import { Chats } from "../../chats/chats/chats";
 import { newId } from "../../platform/database/ids";
@@ -18,10 +19,19 @@ export class Workflows {
 
   /** Newest first; with a project only its workflows. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Workflow[]> {
-    const rows = this.scope.table("workflows").orderBy(NEWEST_FIRST);
-    if (projectId == null) return await rows;
-    await this.scope.of(Projects).byId(projectId);
-    return await rows.where({ projectId });
+    await this.checkProject({ projectId });
+    return await this.rowsOf(projectId).orderBy(NEWEST_FIRST);
+  }
+
+  /** The same by creation, as a connection. @throws PROJECT_NOT_FOUND */
+  async connection(query: ConnectionQuery, projectId?: string | null): Promise<Connection<Workflow>> {
+    await this.checkProject({ projectId });
+    return connectionByAge({ rows: this.rowsOf(projectId), map: (row) => row }, query);
+  }
+
+  private rowsOf(projectId: string | null | undefined) {
+    const rows = this.scope.table("workflows");
+    return projectId == null ? rows : rows.where({ projectId });
   }
 
   /** @throws WORKFLOW_NOT_FOUND */
@@ -86,7 +96,11 @@ export class Workflows {
     if (locked.length === 0) missing("Workflow", id);
   }
 
-  private async checkProject({ projectId }: Partial<WorkflowInput>): Promise<void> {
+  private async checkProject({
+    projectId,
+  }: {
+    readonly projectId?: string | null | undefined;
+  }): Promise<void> {
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
   }
 }

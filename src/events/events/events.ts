@@ -1,10 +1,14 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
-  checkCursor,
+  checkCursors,
   connectionOf,
+  countOf,
+  spanned,
+  spanOf,
   type Connection,
   type ConnectionQuery,
+  type Place,
 } from "../../platform/database/connection";
 import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
@@ -152,16 +156,14 @@ export class Events {
     return rows;
   }
 
-  /** Newest first. */
+  /** Events in the order of the ledger. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
-    await checkCursor(() => this.scope.table("events"), query.after);
+    const span = spanOf(query);
+    await checkCursors(() => this.scope.table("events"), query);
     await sequence(this.scope).catch(unlessReadOnly);
-    const take = query.first ?? 20;
-    const rows = this.matching(filter).whereNotNull("transaction");
-    if (query.after != null) await this.before(rows, query.after);
-    const newest = ["transaction", "id"].map((column) => ({ column, order: "desc" as const }));
-    const found = await rows.orderBy(newest).limit(take + 1);
-    return connectionOf(await toEvents(this.scope, found), query);
+    const rows = () => this.matching(filter).whereNotNull("transaction");
+    const found = await spanned(rows(), span, ["transaction", "id"], (cursor) => this.placeOf(cursor));
+    return connectionOf(await toEvents(this.scope, found), query, () => countOf(rows()));
   }
 
   /** Loads an event. Calls in the same tick share one statement. */
@@ -174,13 +176,16 @@ export class Events {
     return loader.load(id);
   }
 
-  /** Limits rows to those before an event, or to those with smaller ids if the event has been deleted. */
-  private async before(rows: ReturnType<Events["matching"]>, id: string): Promise<void> {
-    const position = this.scope.asText("transaction", "position");
-    const own = this.scope.table("events").where({ id });
-    const [at] = await own.select<{ position: string }[]>(position);
-    if (at) void rows.whereRaw("(transaction, id) < (?::xid8, ?)", [at.position, id]);
-    else void rows.where("id", "<", id);
+  /** The place of an event; if it has been deleted, after the one before it. */
+  private placeOf(id: string): Place {
+    const nearest = this.scope
+      .table("events")
+      .where("id", "<=", id)
+      .whereNotNull("transaction")
+      .orderBy("id", "desc")
+      .limit(1)
+      .select("transaction");
+    return { sql: "coalesce((?), '0'::xid8), ?", values: [nearest, id] };
   }
 
   /** Records an event that contains the conversation. @param messages newest first */

@@ -1,11 +1,14 @@
 import {
-  checkCursor,
+  checkCursors,
   connectionOf,
+  spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/connection";
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
-import { perId, readPerId } from "../../platform/database/per-id";
+import { countPerId, perId, readCounts, readPerId } from "../../platform/database/per-id";
+import type { Conditions } from "../../platform/database/filtered-statement";
+import { inBothOrders } from "../../platform/database/order";
 import { newId } from "../../platform/database/ids";
 import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
@@ -27,35 +30,46 @@ export interface Delivery {
   readonly createdAt: Date;
 }
 
-const OF_DESTINATIONS = perId(
-  ({ table, narrowed }) =>
-    narrowed(table("deliveries").whereRaw("destination_id = wanted.id")).orderBy("id", "desc"),
-  {
-    conditions: {
-      status: (rows, value) => rows.where({ status: value }),
-      after: (rows, value) => rows.where("id", "<", value),
+type StatusFilter = Conditions<"status">;
+const STATUS: StatusFilter = { status: (rows, value) => rows.where({ status: value }) };
+
+const OF_DESTINATIONS = inBothOrders((order) =>
+  perId(
+    ({ table, narrowed }) =>
+      narrowed(table("deliveries").whereRaw("destination_id = wanted.id")).orderBy("id", order),
+    {
+      conditions: {
+        ...STATUS,
+        after: (rows, value) => rows.where("id", order === "desc" ? "<" : ">", value),
+        before: (rows, value) => rows.where("id", order === "desc" ? ">" : "<", value),
+      },
     },
-  },
+  ),
 );
+const COUNT = countPerId("destinationId", ({ table }) => table("deliveries"), STATUS);
 
 /** Deliveries of events to the webhook destinations of an organization. */
 export class Deliveries {
   constructor(private readonly scope: Scope) {}
 
-  /** Newest first. Calls in the same tick with equal queries share one statement. */
+  /** Deliveries by their ids. Calls in the same tick with equal queries share one statement. */
   async ofDestination(
     destinationId: string,
     query: ConnectionQuery,
     status?: DeliveryStatus | null,
   ): Promise<Connection<Delivery>> {
-    const { after } = query;
-    await checkCursor(() => this.scope.table("deliveries").where({ destinationId }), after);
-    const take = query.first ?? 20;
-    const filter = { status, after };
-    const loader = this.scope.loader<Delivery[]>(`deliveries.${take}.${JSON.stringify(filter)}`, (ids) =>
-      readPerId(this.scope, OF_DESTINATIONS, ids, { take: take + 1 }, filter),
+    const { take, order, ...bounds } = spanOf(query);
+    await checkCursors(() => this.scope.table("deliveries").where({ destinationId }), query);
+    const filter = { status, ...bounds };
+    const { scope } = this;
+    const page = scope.loader<Delivery[]>(`deliveries.${JSON.stringify([take, order, filter])}`, (ids) =>
+      readPerId(scope, OF_DESTINATIONS[order], ids, { take: take + 1 }, filter),
     );
-    return connectionOf(await loader.load(destinationId), query);
+    return connectionOf(await page.load(destinationId), query, () =>
+      scope
+        .loader<number>(`deliveries.count.${status}`, (ids) => readCounts(scope, COUNT, ids, { status }))
+        .load(destinationId),
+    );
   }
 
   /** Calls in the same tick share one statement. @throws DELIVERY_NOT_FOUND */

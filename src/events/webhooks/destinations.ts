@@ -1,6 +1,6 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { jobOf } from "../../account/audit/note";
 import { currentDate, currentTime } from "../../platform/clock";
-import { randomText } from "../../platform/crypto";
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
@@ -27,6 +27,8 @@ export interface WebhookDestination {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+type DestinationConnection = Connection<WebhookDestination>;
 
 export interface WebhookDestinationInput {
   readonly url: string;
@@ -60,13 +62,16 @@ export class WebhookDestinations {
 
   /** Destinations of a project, or without one of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
-    if (projectId !== null) {
-      await this.scope.of(Projects).byId(projectId);
-      return this.ofProject(projectId);
-    }
-    return this.shown(
-      await this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST),
-    );
+    if (projectId !== null) await this.scope.of(Projects).byId(projectId);
+    const rows = this.scope.table("webhook_destinations").where({ projectId });
+    return this.shown(await rows.orderBy(NEWEST_FIRST));
+  }
+
+  /** The same by creation, as a connection. @throws PROJECT_NOT_FOUND */
+  async connection(query: ConnectionQuery, projectId: string | null): Promise<DestinationConnection> {
+    if (projectId !== null) await this.scope.of(Projects).byId(projectId);
+    const rows = this.scope.table("webhook_destinations").where({ projectId });
+    return connectionByAge({ rows, map: (row) => this.shown([row])[0]! }, query);
   }
 
   /** Destinations of a project, newest first. Calls in the same tick share one statement. */
@@ -243,7 +248,3 @@ export class WebhookDestinations {
 
 const choiceOf = (events: readonly EventName[] | null | undefined): readonly EventName[] | null =>
   events == null || events.length === 0 ? null : [...new Set(events)];
-
-/** A new random signing secret of 192 bits. It is not stored. */
-export const newWebhookSecret = (): string =>
-  `whsec_${Buffer.from(randomText(24), "base64url").toString("base64")}`;

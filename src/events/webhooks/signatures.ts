@@ -1,3 +1,4 @@
+import { randomText } from "../../platform/crypto";
 import { createHmac } from "node:crypto";
 
 /**
@@ -29,3 +30,7 @@ function standardSignature(secret: string, text: string): string {
   const key = encoded === undefined ? Buffer.from(secret, "utf8") : Buffer.from(encoded, "base64");
   return createHmac("sha256", key).update(text, "utf8").digest("base64");
 }
+
+/** A new random signing secret of 192 bits. It is not stored. */
+export const newWebhookSecret = (): string =>
+  `whsec_${Buffer.from(randomText(24), "base64url").toString("base64")}`;

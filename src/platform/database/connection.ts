@@ -1,19 +1,38 @@
+import type { Knex } from "knex";
 import { invalid, quoted } from "../errors";
-import { byAge, hasTime } from "./order";
+import { hasTime, opposite, timeOf, type Order } from "./order";
 import type { QueryOf } from "./statement";
+
+/** The order of a cursor-paginated list, by creation time, with its description. */
+export const LIST_ORDERS = {
+  NEWEST_FIRST: "Newest entries first.",
+  OLDEST_FIRST: "Oldest entries first.",
+} as const;
+export type ListOrder = keyof typeof LIST_ORDERS;
 
 /** The requested part of a cursor-paginated list. */
 export interface ConnectionQuery {
-  /** Largest number of entries: 1 to 100; default 20. */
+  /** Largest number of entries from the start: 1 to 100; default 20. */
   readonly first?: number | null;
   /** Cursor of the entry before the first requested one. */
   readonly after?: string | null;
+  /** Largest number of entries from the end, instead of `first`: 1 to 100. */
+  readonly last?: number | null;
+  /** Cursor of the entry after the last requested one. */
+  readonly before?: string | null;
+  /** Default: newest first. */
+  readonly orderBy?: ListOrder | null;
 }
+
+/** Number of entries of a page whose size the client leaves open. */
+export const DEFAULT_SIZE = 20;
 
 export interface Connection<T> {
   readonly edges: { readonly cursor: string; readonly node: T }[];
   readonly nodes: T[];
   readonly pageInfo: PageInfo;
+  /** Counts the entries of the whole list. */
+  readonly count: () => Promise<number>;
 }
 
 export interface PageInfo {
@@ -23,9 +42,37 @@ export interface PageInfo {
   readonly endCursor: string | null;
 }
 
+/** The part of a list to read: in the order of the list or, for a page before a cursor or at the end, in the opposite one. */
+export interface Span {
+  readonly take: number;
+  readonly order: Order;
+  /** Cursor of the entry before the first one to read. */
+  readonly after: string | null;
+  /** Cursor of the entry after the last one to read. */
+  readonly before: string | null;
+}
+
+/** @throws BAD_USER_INPUT for both `first` and `last` */
+export function spanOf({ first, after, last, before, orderBy }: ConnectionQuery): Span {
+  if (first != null && last != null)
+    throw invalid([{ path: "last", message: "must not be given together with first" }]);
+  const order = orderBy === "OLDEST_FIRST" ? "asc" : "desc";
+  const bounds = { after: after ?? null, before: before ?? null };
+  if (last == null) return { take: first ?? DEFAULT_SIZE, order, ...bounds };
+  return { take: last, order: opposite(order), after: bounds.before, before: bounds.after };
+}
+
+type CursorName = "after" | "before";
+const CURSORS = ["after", "before"] as const;
+const EXPECTED = { after: "a cursor or endCursor", before: "a cursor or startCursor" };
+
 /** @throws BAD_USER_INPUT about a cursor that no page has contained */
-export function unknownCursor(after: string, expected = "a cursor or endCursor of an earlier page"): never {
-  throw invalid([{ path: "after", message: `must be ${expected}; got ${quoted(after)}` }]);
+export function unknownCursor(
+  cursor: string,
+  path: CursorName = "after",
+  expected = `${EXPECTED[path]} of an earlier page`,
+): never {
+  throw invalid([{ path, message: `must be ${expected}; got ${quoted(cursor)}` }]);
 }
 
 async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"): Promise<boolean> {
@@ -34,84 +81,111 @@ async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"):
 }
 
 /**
- * Checks a cursor of a list whose entries may have been removed: the list then continues at the time in the cursor.
- * @param entries all entries that the cursor could name
+ * Checks the cursors of a list whose entries may have been removed: the list then continues at the time in the cursor.
+ * @param entries all entries that the cursors could name
  * @param expected a valid cursor, for the message
  * @throws BAD_USER_INPUT for a cursor without a time that names no entry
  */
-export async function checkCursor(
+export async function checkCursors(
   entries: () => QueryOf<unknown>,
-  after: string | null | undefined,
+  query: Pick<ConnectionQuery, CursorName>,
   { idColumn = "id", expected }: { readonly idColumn?: string; readonly expected?: string } = {},
 ): Promise<void> {
-  if (after == null || hasTime(after)) return;
-  if (!(await contains(entries(), after, idColumn))) unknownCursor(after, expected);
+  for (const name of CURSORS) {
+    const cursor = query[name];
+    if (cursor == null || hasTime(cursor)) continue;
+    if (!(await contains(entries(), cursor, idColumn))) unknownCursor(cursor, name, expected);
+  }
+}
+
+/** The values of the columns by which a list is sorted at a cursor, in SQL. */
+export interface Place {
+  readonly sql: string;
+  readonly values: readonly Knex.Value[] | readonly unknown[];
 }
 
 /**
- * Returns a page of a list from which nothing is removed, newest first. A cursor is the id of its entry, so it stays
- * valid when entries are added.
- * @param createdAt the time column by which entries are sorted, before their id
+ * Sorts rows by unique columns and limits them to a span, with one row more than the page holds.
+ * @param placeOf the place of a cursor
+ */
+export function spanned<Q extends Knex.QueryBuilder>(
+  rows: Q,
+  { take, order, after, before }: Span,
+  columns: readonly string[],
+  placeOf: (cursor: string) => Place,
+): Q {
+  const limit = (cursor: string | null, operator: ">" | "<") => {
+    if (cursor === null) return;
+    const { sql, values } = placeOf(cursor);
+    const names = columns.map(() => "??").join(", ");
+    void rows.whereRaw(`(${names}) ${operator} (${sql})`, [...columns, ...values] as Knex.Value[]);
+  };
+  limit(after, order === "asc" ? ">" : "<");
+  limit(before, order === "asc" ? "<" : ">");
+  void rows.orderBy(columns.map((column) => ({ column, order }))).limit(take + 1);
+  return rows;
+}
+
+/** The place of a cursor in a list by creation: of its entry or, if that was removed, of the time in the cursor. */
+export const placeByAge = (created: Knex.QueryBuilder, cursor: string): Place => ({
+  sql: "coalesce((?), ?::timestamptz), ?",
+  values: [created, timeOf(cursor), cursor],
+});
+
+/** The entries of a list: all rows, the column of their time, and the nodes that they become. */
+interface Aged<R, T> {
+  readonly rows: QueryOf<R>;
+  readonly createdAt?: string;
+  readonly map: (row: R) => T;
+}
+
+/**
+ * Returns a page of a list, sorted by creation. A cursor is the id of its entry, so it stays valid when entries are added
+ * or removed.
  * @throws BAD_USER_INPUT for an unknown cursor
  */
-export async function connectionByAge<T extends { id: string }>(
-  rows: QueryOf<T>,
-  { first, after }: ConnectionQuery,
-  createdAt: string,
+export async function connectionByAge<R extends { readonly id: string }, T extends { readonly id: string }>(
+  { rows, createdAt = "createdAt", map }: Aged<R, T>,
+  query: ConnectionQuery,
 ): Promise<Connection<T>> {
-  const take = first ?? 20;
-  const wanted = rows
-    .clone()
-    .orderBy(byAge("desc", createdAt))
-    .limit(take + 1);
-  if (after != null) {
-    const last = rows.clone().where({ id: after });
-    wanted
-      .where(createdAt, "<=", last.clone().select(createdAt))
-      .where((either) =>
-        either.where(createdAt, "<", last.clone().select(createdAt)).orWhere("id", "<", after),
-      );
-  }
-  const found = (await wanted) as T[]; // a part of the rows
-  if (after != null && found.length === 0 && !(await contains(rows.clone(), after))) unknownCursor(after);
-  return connectionOf(found, { first, after });
+  await checkCursors(() => rows.clone(), query);
+  const placeOf = (cursor: string) =>
+    placeByAge(rows.clone().where({ id: cursor }).select(createdAt), cursor);
+  const found = (await spanned(rows.clone(), spanOf(query), [createdAt, "id"], placeOf)) as R[]; // a part of the rows
+  return connectionOf(found.map(map), query, () => countOf(rows));
 }
 
-/** Like `connectionByAge`, for entries whose ids determine their order. The cursor is not checked. */
-export async function connection<T extends { id: string }>(
-  rows: QueryOf<T>,
-  { first, after }: ConnectionQuery,
-  idColumn = "id",
-): Promise<Connection<T>> {
-  const take = first ?? 20;
-  const wanted = rows
-    .clone()
-    .orderBy(idColumn, "desc")
-    .limit(take + 1);
-  const found = (await (after == null ? wanted : wanted.where(idColumn, "<", after))) as T[]; // a part of the rows
-  return connectionOf(found, { first, after });
+/** Counts the rows of a query that is neither sorted nor limited. */
+export async function countOf(rows: QueryOf<unknown>): Promise<number> {
+  const [total] = (await rows.clone().count("*")) as { count: string }[]; // untyped by Knex
+  return Number(total?.count);
 }
 
-/** Builds a connection from the rows of a query that fetched one row more than the page holds. */
+/** Builds a connection from the rows of a span, of which there may be one more than the page holds. */
 export const connectionOf = <T extends { readonly id: string }>(
   found: readonly T[],
   query: ConnectionQuery,
-): Connection<T> => connectionBy(found, query, ({ id }) => id);
+  count: Connection<T>["count"],
+): Connection<T> => connectionBy(found, query, ({ id }) => id, count);
 
-/** Like `connectionOf`, with other cursors. The entry of a cursor comes before its page. */
+/** Like `connectionOf`, with other cursors. The entry of a cursor lies outside of its page. */
 export function connectionBy<T>(
   found: readonly T[],
-  { first, after }: ConnectionQuery,
+  query: ConnectionQuery,
   cursorOf: (node: T) => string,
+  count: Connection<T>["count"],
 ): Connection<T> {
-  const take = first ?? 20;
-  const nodes = found.slice(0, take);
+  const { take, after } = spanOf(query);
+  const isBackward = query.last != null;
+  const read = found.slice(0, take);
+  const nodes = isBackward ? read.toReversed() : read;
   const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
+  const [hasMore, hasOther] = [found.length > take, after !== null];
   const pageInfo = {
-    hasNextPage: found.length > take,
-    hasPreviousPage: after != null,
+    hasNextPage: isBackward ? hasOther : hasMore,
+    hasPreviousPage: isBackward ? hasMore : hasOther,
     startCursor: edges[0]?.cursor ?? null,
     endCursor: edges.at(-1)?.cursor ?? null,
   };
-  return { nodes, edges, pageInfo };
+  return { nodes, edges, pageInfo, count };
 }

@@ -2,6 +2,8 @@ import { currentTime } from "../clock";
 
 export type Order = "asc" | "desc";
 
+export const opposite = (order: Order): Order => (order === "asc" ? "desc" : "asc");
+
 /** Creates a value per order, for list statements whose text contains the order. */
 export const inBothOrders = <T>(make: (order: Order) => T): Record<Order, T> => ({
   asc: make("asc"),

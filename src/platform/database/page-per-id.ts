@@ -1,5 +1,4 @@
-import { replicated } from "./replicated";
-import { FilteredStatement, type Filter } from "./filtered-statement";
+import type { Filter } from "./filtered-statement";
 import { withLong, type LongColumns } from "./long-values";
 import { byAge, inBothOrders, type Order } from "./order";
 import {
@@ -14,7 +13,7 @@ import {
   type Page,
   type PageQuery,
 } from "./page";
-import { perId, readPerId, type PerId } from "./per-id";
+import { countPerId, perId, readCounts, readPerId, type CountPerId, type PerId } from "./per-id";
 import type { Rows } from "./rows";
 import type { Scope } from "./scope";
 import type { TenantTable } from "./tables";
@@ -25,7 +24,7 @@ const ENTRIES = "($3::int * cardinality($2::text[]))";
 /** The statements of a list for each of several owners, such as the assistants of several projects. */
 export class ListPerId<T extends TenantTable, C extends ColumnOf<T>, F extends string> {
   readonly found: Record<Order, PerId<Pick<Rows[T], C> & LongColumns, F>>;
-  readonly count: FilteredStatement<{ ownerId: string; count: string }, F>;
+  readonly count: CountPerId<F>;
 
   /** @param owner column with the id of the owner; also a condition of the list */
   constructor(
@@ -44,14 +43,7 @@ export class ListPerId<T extends TenantTable, C extends ColumnOf<T>, F extends s
         { conditions: source.conditions },
       ),
     );
-    this.count = new FilteredStatement(source.conditions, (pieces) =>
-      pieces
-        .narrowed(rowsOf(source, pieces))
-        .whereRaw("?? = any(?::text[])", [owner, pieces.$(1)])
-        .groupBy(owner)
-        .select({ ownerId: owner })
-        .count("*"),
-    );
+    this.count = countPerId(owner, (pieces) => rowsOf(source, pieces), source.conditions);
   }
 }
 
@@ -68,16 +60,14 @@ export function pageOfOwner<T extends TenantTable, C extends ColumnOf<T>, F exte
   if (part.offset >= FAR_OFFSET) return page(scope, list, query, { ...filter, [owner]: ownerId });
   const name = `${list.source.table}.${owner}.${JSON.stringify([part, filter])}`;
   const loader = scope.loader<Page<Pick<Rows[T], C>>>(name, async (ids) => {
-    const { statement, values } = lists.count.by(filter);
     const [found, counts] = await Promise.all([
       readPerId(scope, lists.found[part.order], ids, part, filter),
-      replicated(scope, (from) => from.read(statement, [ids, ...values])),
+      readCounts(scope, lists.count, ids, filter),
     ]);
-    const totals = new Map(counts.map(({ ownerId, count }) => [ownerId, Number(count)]));
     return Promise.all(
-      ids.map(async (id, index) => ({
+      ids.map(async (_, index) => ({
         data: await withLong(scope, list, found[index]!),
-        meta: metaOf(query, totals.get(id) ?? 0),
+        meta: metaOf(query, counts[index]!),
       })),
     );
   });

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { invalid } from "../errors";
 import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
 import { withLong, type LongColumns } from "./long-values";
-import { byAge, inBothOrders, type Order } from "./order";
+import { byAge, inBothOrders, opposite, type Order } from "./order";
 import { replicated } from "./replicated";
 import type { Rows } from "./rows";
 import type { Scope } from "./scope";
@@ -140,7 +140,7 @@ async function fromNearerEnd<R>(
   if (rest <= 0) return [];
   if (rest > offset) return read(order, take, offset);
   const size = Math.min(take, rest);
-  return (await read(order === "asc" ? "desc" : "asc", size, rest - size)).toReversed();
+  return (await read(opposite(order), size, rest - size)).toReversed();
 }
 
 /** All rows that a list can show. */

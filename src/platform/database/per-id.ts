@@ -44,6 +44,40 @@ export function perId<R, F extends string = never>(
   return new FilteredStatement(conditions, build, isPrepared);
 }
 
+/** A statement that counts the rows of several ids. */
+export type CountPerId<F extends string> = FilteredStatement<
+  { readonly ownerId: string; readonly count: string },
+  F
+>;
+
+/** Creates a statement that counts the rows of several ids. @param owner column that contains the id */
+export const countPerId = <F extends string>(
+  owner: string,
+  rows: (pieces: Pieces) => Knex.QueryBuilder,
+  conditions?: Conditions<F>,
+): CountPerId<F> =>
+  new FilteredStatement(conditions, (pieces) =>
+    pieces
+      .narrowed(rows(pieces))
+      .whereRaw("?? = any(?::text[])", [owner, pieces.$(1)])
+      .groupBy(owner)
+      .select({ ownerId: owner })
+      .count("*"),
+  );
+
+/** The number of rows of each id, by one statement. */
+export async function readCounts<F extends string>(
+  scope: Scope,
+  counts: CountPerId<F>,
+  ids: readonly string[],
+  filter: Filter<F> = {},
+): Promise<number[]> {
+  const { statement, values } = counts.by(filter);
+  const rows = await replicated(scope, (from) => from.read(statement, [ids, ...values]));
+  const totals = new Map(rows.map(({ ownerId, count }) => [ownerId, Number(count)]));
+  return ids.map((id) => totals.get(id) ?? 0);
+}
+
 /**
  * Reads the rows of several ids with one statement, grouped by id.
  * @param values the values of the rows' own parameters

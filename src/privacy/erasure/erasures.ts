@@ -88,9 +88,12 @@ export class Erasures {
     return { id };
   }
 
-  /** Lists erasures, newest first. */
+  /** Lists erasures, by their request. */
   list(query: ConnectionQuery): Promise<Connection<Erasure>> {
-    return connectionByAge<Erasure>(this.scope.table("erasures"), query, "requestedAt");
+    return connectionByAge(
+      { rows: this.scope.table("erasures"), createdAt: "requestedAt", map: (row) => row },
+      query,
+    );
   }
 
   /** @throws ERASURE_NOT_FOUND */

@@ -58,18 +58,10 @@ export class EndUserExports {
     });
   }
 
-  /** Lists exports, newest first. */
+  /** Lists exports, by their request. */
   async list(query: ConnectionQuery): Promise<Connection<EndUserExport>> {
-    const { nodes, edges, pageInfo } = await connectionByAge<ExportRow>(
-      this.scope.table("end_user_exports"),
-      query,
-      "requestedAt",
-    );
-    return {
-      nodes: nodes.map(toExport),
-      edges: edges.map(({ cursor, node }) => ({ cursor, node: toExport(node) })),
-      pageInfo,
-    };
+    const rows = this.scope.table("end_user_exports");
+    return connectionByAge({ rows, createdAt: "requestedAt", map: toExport }, query);
   }
 
   /** @throws EXPORT_NOT_FOUND */

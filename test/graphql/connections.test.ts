@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { getNamedType, isObjectType, type GraphQLObjectType } from "graphql";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
+import { compileInterfaces } from "../../src/start/app";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { newAssistant, newChat } from "../support/factories";
+import { buildSeveral } from "../support/several";
+
+const running = useApp();
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
+
+/** The root field that leads to the connections of a type. */
+const PARENTS: Readonly<Record<string, string>> = {
+  Assistant: "assistant(id: $assistantId)",
+  EndUser: 'endUser(uniqueId: "ada")',
+  WebhookDestination: "webhookDestination(id: $destinationId)",
+};
+
+const isConnection = (name: string) => {
+  const type = schema.getType(name);
+  return isObjectType(type) && "pageInfo" in type.getFields();
+};
+const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
+const CONNECTIONS = objects.flatMap((type: GraphQLObjectType) =>
+  Object.values(type.getFields())
+    .filter((field) => isConnection(getNamedType(field.type).name))
+    .map(({ name }) => [type.name, name] as const),
+);
+
+let api: Api;
+let variables: { assistantId: string; destinationId: string };
+beforeAll(async () => {
+  const organization = await running.otherOrganization();
+  ({ api } = organization);
+  const destinations: string[] = [];
+  for (let index = 0; index < 5; index++)
+    destinations.push(
+      (await api.post("/rest/v1/settings", { url: "https://example.com", secret: "s" }, 201)).id as string,
+    );
+  const assistantId = await newAssistant(api);
+  for (let index = 0; index < 5; index++) await newChat(api, assistantId, { uniqueId: "ada" });
+  await buildSeveral(api, organization.publicKey, 3);
+  variables = { assistantId, destinationId: destinations[0]! };
+}, 60_000);
+
+interface Page {
+  readonly totalCount: number;
+  readonly edges: readonly { readonly cursor: string }[];
+  readonly pageInfo: Readonly<Record<"startCursor" | "endCursor", string | null>> & {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+  };
+}
+type Given = Readonly<Record<string, unknown>>;
+
+const FIELDS =
+  "totalCount edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+
+/** A document with a connection of a type. */
+function documentOf(type: string, field: string): string {
+  const args = "first: $first, after: $after, last: $last, before: $before, orderBy: $orderBy";
+  const part = `${field}(${args}) { ${FIELDS} }`;
+  const whole = type === "Query" ? part : `${PARENTS[type]} { ${part} }`;
+  const named = ["assistantId", "destinationId"].filter((name) => whole.includes(`$${name}`));
+  const declared = named.map((name) => `, $${name}: ID!`).join("");
+  return `query ($first: Int, $after: String, $last: Int, $before: String, $orderBy: ListOrder${declared}) { ${whole} }`;
+}
+
+async function read(type: string, field: string, given: Given): Promise<Page> {
+  const text = documentOf(type, field);
+  const named = Object.entries(variables).filter(([name]) => text.includes(`$${name}`));
+  const data = await api.gql(text, { ...given, ...Object.fromEntries(named) });
+  return type === "Query" ? data[field] : (Object.values(data)[0] as Record<string, Page>)[field]!;
+}
+
+const cursors = ({ edges }: Page) => edges.map(({ cursor }) => cursor);
+
+test("connections of every type are read", () => {
+  expect(new Set(CONNECTIONS.map(([type]) => type))).toEqual(new Set(["Query", ...Object.keys(PARENTS)]));
+  expect(CONNECTIONS.length).toBeGreaterThanOrEqual(16);
+});
+
+describe.each(CONNECTIONS)("%s.%s", (type, field) => {
+  test.each(["NEWEST_FIRST", "OLDEST_FIRST"])(
+    "has the same list forward and backward, and counts it: %s",
+    async (orderBy) => {
+      const whole = await read(type, field, { first: 100, orderBy });
+      const list = cursors(whole);
+      expect(list.length).toBeGreaterThanOrEqual(3);
+      expect(whole.totalCount).toBe(list.length);
+      const forward: string[] = [];
+      for (let after: string | null = null; ;) {
+        const page: Page = await read(type, field, { first: 2, after, orderBy });
+        expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
+        expect([page.pageInfo.startCursor, page.pageInfo.endCursor]).toEqual([
+          cursors(page)[0],
+          cursors(page).at(-1),
+        ]);
+        forward.push(...cursors(page));
+        if (!page.pageInfo.hasNextPage) break;
+        after = page.pageInfo.endCursor;
+      }
+      expect(forward).toEqual(list);
+      const backward: string[] = [];
+      for (let before: string | null = null; ;) {
+        const page: Page = await read(type, field, { last: 2, before, orderBy });
+        expect(page.pageInfo.hasNextPage).toBe(before !== null);
+        backward.unshift(...cursors(page));
+        if (!page.pageInfo.hasPreviousPage) break;
+        before = page.pageInfo.startCursor;
+      }
+      expect(backward).toEqual(list);
+    },
+  );
+
+  test("oldest first is the opposite of newest first, which is the default", async () => {
+    const newest = cursors(await read(type, field, { first: 100 }));
+    expect(cursors(await read(type, field, { last: 100, orderBy: "NEWEST_FIRST" }))).toEqual(newest);
+    expect(cursors(await read(type, field, { first: 100, orderBy: "OLDEST_FIRST" }))).toEqual(
+      newest.toReversed(),
+    );
+  });
+
+  test("has the entries between two cursors", async () => {
+    const list = cursors(await read(type, field, { first: 100 }));
+    const [after, before] = [list[0], list.at(-1)];
+    const between = await read(type, field, { first: 100, after, before });
+    expect(cursors(between)).toEqual(list.slice(1, -1));
+    expect(between.totalCount).toBe(list.length);
+    expect(cursors(await read(type, field, { last: 100, after, before }))).toEqual(list.slice(1, -1));
+    expect(cursors(await read(type, field, { last: 2, after, before }))).toEqual(list.slice(1, -1).slice(-2));
+  });
+
+  test("refuses both ends at once, and cursors and sizes that no list has", async () => {
+    const named = Object.fromEntries(
+      Object.entries(variables).filter(([name]) => documentOf(type, field).includes(`$${name}`)),
+    );
+    const problem = async (given: Given) =>
+      (await api.gqlError(documentOf(type, field), { ...given, ...named })).extensions;
+    expect(await problem({ first: 1, last: 1 })).toMatchObject({
+      code: "BAD_USER_INPUT",
+      details: [{ path: "last", message: "must not be given together with first" }],
+    });
+    for (const path of ["after", "before"])
+      expect(await problem({ [path]: "abc" })).toMatchObject({
+        code: "BAD_USER_INPUT",
+        details: [{ path, message: expect.stringContaining('got "abc"') }],
+      });
+    for (const [path, size] of [
+      ["first", 0],
+      ["last", 101],
+    ] as const)
+      expect(await problem({ [path]: size })).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path }] });
+  });
+});
