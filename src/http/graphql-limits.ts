@@ -1,13 +1,18 @@
 import { ApolloArmor } from "@escape.tech/graphql-armor";
 import {
   getNamedType,
+  getNullableType,
   GraphQLError,
   isLeafType,
+  isListType,
+  isObjectType,
   Kind,
   OperationTypeNode,
   type ASTVisitor,
   type DocumentNode,
   type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLSchema,
   type SelectionSetNode,
   type ValidationContext,
@@ -74,7 +79,7 @@ export interface CostResult {
 
 /**
  * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries (a connection without them 20), or one for each of its `ids`, and a field may count as several objects.
+ * `last` entries, one for each of its `ids` or, without any of them, 20 records, and a field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -91,6 +96,18 @@ export function costOf(
   };
 }
 
+/**
+ * Entries that a field without a size returns: the default of lists with pages, and as many for a list of records without
+ * any. Those of a page are counted by the field that returns the page, and parts of a record belong to the record.
+ */
+function usualEntries(parent: GraphQLCompositeType, field: GraphQLField<unknown, unknown>): number {
+  if (field.args.some(({ name }) => ["first", "take"].includes(name))) return DEFAULT_SIZE;
+  const isPage = isObjectType(parent) && ["pageInfo", "meta"].some((name) => name in parent.getFields());
+  const entry = getNamedType(field.type);
+  const isRecord = isObjectType(entry) && "id" in entry.getFields();
+  return isListType(getNullableType(field.type)) && isRecord && !isPage ? DEFAULT_SIZE : 1;
+}
+
 /** @returns an error if a variable is null where null is not allowed: values are coerced here for the first time */
 function complexityOf(
   schema: GraphQLSchema,
@@ -103,15 +120,14 @@ function complexityOf(
       query,
       variables,
       estimators: [
-        ({ field, args, childComplexity }) => {
+        ({ type, field, args, childComplexity }) => {
           if (isLeafType(getNamedType(field.type))) return 0;
           const counts = SIZES.map((name) => (args as Readonly<Record<string, unknown>>)[name]);
           const entries = counts
             .map((count) => (Array.isArray(count) ? count.length : count))
             .find((count) => typeof count === "number");
           const own = (field.extensions.countsAs as number | undefined) ?? 1; // only CountsAs writes it
-          const isConnection = field.args.some(({ name }) => name === "first");
-          return Math.max(1, entries ?? (isConnection ? DEFAULT_SIZE : 1)) * (own + childComplexity);
+          return Math.max(1, entries ?? usualEntries(type, field)) * (own + childComplexity);
         },
       ],
     });
