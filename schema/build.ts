@@ -127,5 +127,5 @@ A document may contain several operations; \`operationName\` chooses the one tha
 const ROOTS = {
   Query: "Operations that read data.",
   Mutation: "Operations that change data.",
-  Subscription: "Streams of events, over a WebSocket.",
+  Subscription: "Streams of events, over a WebSocket or as Server-Sent Events.",
 } as const;

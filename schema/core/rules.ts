@@ -136,7 +136,7 @@ function wrongText(text: string, rule: InputRule): string | undefined {
   if (values && !values.includes(text)) return `must be one of ${values.join(", ")}; got ${quoted(text)}`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
   if (format === "cursor" && !ID_FORM.test(text))
-    return `must be a cursor or endCursor of an earlier page; got ${quoted(text)}`;
+    return `must be a cursor of another page; got ${quoted(text)}`;
   if (format === "id" && !ID_FORM.test(text))
     return `must be an id from an earlier response; got ${quoted(text)}`;
   return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES

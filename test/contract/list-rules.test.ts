@@ -90,7 +90,7 @@ const KINDS: readonly (readonly [string, Row])[] = [
       rule: { format: "cursor" },
       right: "a0-1",
       wrong: "x",
-      message: 'must be a cursor or endCursor of an earlier page; got "x"',
+      message: 'must be a cursor of another page; got "x"',
     },
   ],
   [

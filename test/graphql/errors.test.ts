@@ -79,14 +79,9 @@ describe("an error", () => {
   });
 
   test.each([
-    ["after", "a cursor or endCursor of an earlier page", "zzz", "{ calls(after: VALUE) { nodes { id } } }"],
-    ["after", "a cursor or endCursor of an earlier page", "", "{ logs(after: VALUE) { nodes { id } } }"],
-    [
-      "after",
-      "a cursor or endCursor of an earlier page",
-      "2026/1",
-      "{ events(after: VALUE) { nodes { id } } }",
-    ],
+    ["after", "a cursor of another page", "zzz", "{ calls(after: VALUE) { nodes { id } } }"],
+    ["after", "a cursor of another page", "", "{ logs(after: VALUE) { nodes { id } } }"],
+    ["after", "a cursor of another page", "2026/1", "{ events(after: VALUE) { nodes { id } } }"],
     [
       "before",
       "an id from an earlier response",

@@ -66,8 +66,7 @@ describe.each(Object.entries(LISTS))("%s", (name, query) => {
       const { api } = running;
       const id = query.includes("$id") ? { id: assistant } : {};
       const { extensions } = await api.gqlError(query, { after, ...id });
-      const expected =
-        name === "Assistant.logs" ? "the id of a log" : "a cursor or endCursor of an earlier page";
+      const expected = name === "Assistant.logs" ? "the id of a log" : "a cursor of another page";
       const message = `must be ${expected}; got "${after}"`;
       expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "after", message }] });
     },

@@ -64,13 +64,12 @@ export function spanOf({ first, after, last, before, orderBy }: ConnectionQuery)
 
 type CursorName = "after" | "before";
 const CURSORS = ["after", "before"] as const;
-const EXPECTED = { after: "a cursor or endCursor", before: "a cursor or startCursor" };
 
 /** @throws BAD_USER_INPUT about a cursor that no page has contained */
 export function unknownCursor(
   cursor: string,
   path: CursorName = "after",
-  expected = `${EXPECTED[path]} of an earlier page`,
+  expected = "a cursor of another page",
 ): never {
   throw invalid([{ path, message: `must be ${expected}; got ${quoted(cursor)}` }]);
 }
