@@ -155,3 +155,27 @@ describe.each(CONNECTIONS)("%s.%s", (type, field) => {
       expect(await problem({ [path]: size })).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path }] });
   });
 });
+
+test("a key that is limited to an assistant lists and counts only what it may read", async () => {
+  const { assistantId } = variables;
+  const limits = { type: "SECRET", permissions: ["read", "keys"], assistantIds: [assistantId] };
+  const { createKey: key } = await api.gql(
+    "mutation ($input: CreateKeyInput!) { createKey(input: $input) { id value } }",
+    { input: limits },
+  );
+  const limited = api.as({ "X-API-Key": key.value });
+  const listed = await limited.gql(
+    `{ keys { id } keysConnection { totalCount nodes { id } }
+       chats(first: 100) { totalCount nodes { assistant { id } } }
+       logs(first: 100) { totalCount nodes { assistantId } }
+       events(first: 1) { nodes { data { __typename ... on ConversationUpdatedData { messages { role } } } } }
+       assistant(id: "${assistantId}") { chats(first: 100) { totalCount nodes { id } } } }`,
+  );
+  expect(listed.keys).toEqual([{ id: key.id }]);
+  expect(listed.keysConnection).toEqual({ totalCount: 1, nodes: listed.keys });
+  expect(listed.events.nodes).toEqual([{ data: expect.objectContaining({ __typename: expect.anything() }) }]);
+  for (const page of [listed.chats, listed.logs, listed.assistant.chats]) {
+    expect(page.nodes).toHaveLength(5);
+    expect(page.totalCount).toBe(5);
+  }
+});

@@ -58,7 +58,7 @@ export class Keys {
     const rows = this.scope.table("api_keys");
     for (const name of ["permissions", "assistantIds"] as const) {
       const all = caller.limits?.[name];
-      if (all) rows.whereRaw("?? <@ ?::text[]", [name, [...all]]);
+      if (all) rows.whereRaw("?? <@ ?::jsonb", [name, JSON.stringify(all)]);
     }
     return connectionByAge({ rows, map: (row) => this.toKey(row, caller) }, query);
   }
