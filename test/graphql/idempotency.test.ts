@@ -70,7 +70,7 @@ describe("a mutation with an Idempotency-Key", () => {
 
   test("keeps errors below a field with its result", async () => {
     const query = `mutation { createProject(input: { name: "Ada" }) { id webhookDestinations { deliveries(first: 1) { nodes { id } } } } }`;
-    const refused = await send(newKey(), query.replace("first: 1", "first: 1000"));
+    const refused = await send(newKey(), query.replace("first: 1", "first: 101"));
     expect(codesOf(refused.body)).toEqual(["BAD_USER_INPUT"]);
     const key = newKey();
     const [first, second] = [await send(key, query), await send(key, query)];
