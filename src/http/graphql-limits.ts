@@ -28,6 +28,8 @@ export const MAX_QUERY_BYTES = 65_536;
 const MAX_COST = 5_000;
 /** Arguments that say how many entries a list may return. */
 export const SIZES: readonly string[] = ["take", "first", "last", "ids"];
+/** Records that a list without pages usually has, at most. */
+const UNPAGED_SIZE = 10;
 const OFF = { enabled: false } as const;
 
 /** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call. */
@@ -79,7 +81,7 @@ export interface CostResult {
 
 /**
  * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries, one for each of its `ids` or, without any of them, 20 records, and a field may count as several objects.
+ * `last` entries, one for each of its `ids` or, without any of them, 20 records (10 if it has no pages), and a field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -97,7 +99,7 @@ export function costOf(
 }
 
 /**
- * Entries that a field without a size returns: the default of lists with pages, and as many for a list of records without
+ * Entries that a field without a size returns: the default of lists with pages, and 10 for a list of records without
  * any. Those of a page are counted by the field that returns the page, and parts of a record belong to the record.
  */
 function usualEntries(parent: GraphQLCompositeType, field: GraphQLField<unknown, unknown>): number {
@@ -105,7 +107,7 @@ function usualEntries(parent: GraphQLCompositeType, field: GraphQLField<unknown,
   const isPage = isObjectType(parent) && ["pageInfo", "meta"].some((name) => name in parent.getFields());
   const entry = getNamedType(field.type);
   const isRecord = isObjectType(entry) && "id" in entry.getFields();
-  return isListType(getNullableType(field.type)) && isRecord && !isPage ? DEFAULT_SIZE : 1;
+  return isListType(getNullableType(field.type)) && isRecord && !isPage ? UNPAGED_SIZE : 1;
 }
 
 /** @returns an error if a variable is null where null is not allowed: values are coerced here for the first time */

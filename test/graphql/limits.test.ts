@@ -101,18 +101,18 @@ describe("the limits of a GraphQL request", () => {
   });
 
   test.each([
-    ["{ keys { id } }", "{ keysConnection(first: 20) { nodes { id } } }"],
+    ["{ keys { id } }", "{ keysConnection(first: 10) { nodes { id } } }"],
     [
       "{ projects { webhookDestinations { id } } }",
-      "{ projectsConnection(last: 20) { nodes { webhookDestinations { id } } } }",
+      "{ projectsConnection(last: 10) { nodes { webhookDestinations { id } } } }",
     ],
     ["{ chats { nodes { id } } }", "{ chats(first: 20) { nodes { id } } }"],
     ["{ chats(first: null) { nodes { id } } }", "{ chats(last: 20) { nodes { id } } }"],
     ["{ assistants(take: null) { data { id } } }", "{ assistants(take: 20) { data { id } } }"],
-  ])("count 20 records of a list whose size is not given: %s", async (without, sized) => {
+  ])("count the usual number of records of a list whose size is not given: %s", async (without, sized) => {
     const [one, other] = [await running.api.graphql(without), await running.api.graphql(sized)];
     const costs = [one, other].map(({ body }) => body.extensions.cost.requested as number);
-    expect(Math.min(...costs)).toBeGreaterThanOrEqual(20);
+    expect(Math.min(...costs)).toBeGreaterThanOrEqual(10);
     // A connection costs the object that holds its records, too.
     expect(Math.max(...costs) - Math.min(...costs)).toBeLessThanOrEqual(20);
   });
