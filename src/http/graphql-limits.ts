@@ -80,8 +80,9 @@ export interface CostResult {
 }
 
 /**
- * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
- * `last` entries, one for each of its `ids` or, without any of them, 20 records (10 if it has no pages), and a field may count as several objects.
+ * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`,
+ * `first` or `last` entries, one for each of its `ids` or, without any of them, 20 records (10 if it has no pages), and a
+ * field may count as several objects.
  */
 export function costOf(
   schema: GraphQLSchema,

@@ -1,11 +1,13 @@
 import {
   connectionBy,
+  CURSORS,
   countOf,
   spanned,
   spanOf,
   unknownCursor,
   type Connection,
   type ConnectionQuery,
+  type CursorName,
 } from "../../platform/database/connection";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -35,8 +37,7 @@ export class AuditEvents {
   async list(query: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
     const span = spanOf(query);
     await this.scope.of(AuditLog).sealForRead();
-    for (const name of ["after", "before"] as const)
-      if (query[name] != null) await this.checkPosition(query[name], name);
+    for (const name of CURSORS) if (query[name] != null) await this.checkPosition(query[name], name);
     const placeOf = (position: string) => ({ sql: "?", values: [position] });
     const rows = await spanned(this.matching(filter), span, ["position"], placeOf);
     const found = rows.map((row) => ({ ...row, position: Number(row.position) }));
@@ -58,7 +59,7 @@ export class AuditEvents {
   }
 
   /** Checks a cursor, which consists of a position. @throws BAD_USER_INPUT */
-  private async checkPosition(cursor: string, name: "after" | "before"): Promise<void> {
+  private async checkPosition(cursor: string, name: CursorName): Promise<void> {
     if (!/^\d{1,18}$/.test(cursor)) unknownCursor(cursor, name);
     const rows = this.scope.table("audit_events").select("position").where("position", ">=", cursor);
     const [reached] = await rows.limit(1);

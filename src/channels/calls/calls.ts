@@ -3,6 +3,7 @@ import { Chats } from "../../chats/chats/chats";
 import {
   checkCursors,
   connectionOf,
+  countOf,
   placeByAge,
   spanned,
   spanOf,
@@ -137,12 +138,8 @@ export class Calls {
     const placeOf = (cursor: string) =>
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
     const found = spanned(this.matching(filter), span, ["calls.createdAt", "calls.chatId"], placeOf);
-    return connectionOf((await found).map(withLabel), query, () => this.count(filter));
-  }
-
-  private async count(filter: CallFilter): Promise<number> {
-    const [total] = await this.matching(filter).clearSelect().count<{ count: string }[]>("*");
-    return Number(total?.count);
+    const count = () => countOf(this.matching(filter).clearSelect());
+    return connectionOf((await found).map(withLabel), query, count);
   }
 
   private matching(filter: CallFilter) {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
+import { BOUNDS, byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
 import { countPerId, perId } from "../../platform/database/per-id";
 import type { Rows } from "../../platform/database/rows";
 import { sqlOf, type Condition } from "../../platform/database/statement";
@@ -30,8 +30,8 @@ const boundBy =
 
 /** Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. */
 export const boundsIn = (order: Order): Conditions<keyof Bounds> => ({
-  after: boundBy(order === "desc" ? "<" : ">"),
-  before: boundBy(order === "desc" ? ">" : "<"),
+  after: boundBy(BOUNDS[order].after),
+  before: boundBy(BOUNDS[order].before),
 });
 
 /** The values of the conditions of bounds. */

@@ -19,13 +19,13 @@ export class Workflows {
 
   /** Newest first; with a project only its workflows. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Workflow[]> {
-    await this.checkProject({ projectId });
+    await this.checkProject(projectId);
     return await this.rowsOf(projectId).orderBy(NEWEST_FIRST);
   }
 
   /** The same by creation, as a connection. @throws PROJECT_NOT_FOUND */
   async connection(query: ConnectionQuery, projectId?: string | null): Promise<Connection<Workflow>> {
-    await this.checkProject({ projectId });
+    await this.checkProject(projectId);
     return connectionByAge({ rows: this.rowsOf(projectId), map: (row) => row }, query);
   }
 
@@ -65,14 +65,14 @@ export class Workflows {
 
   /** @throws PROJECT_NOT_FOUND */
   async create(input: WorkflowInput): Promise<Workflow> {
-    await this.checkProject(input);
+    await this.checkProject(input.projectId);
     const [row] = await this.scope.insert("workflows", { ...input, id: newId() });
     return row!;
   }
 
   /** @throws WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<WorkflowInput>): Promise<Workflow> {
-    await this.checkProject(input);
+    await this.checkProject(input.projectId);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = await this.scope.table("workflows").where({ id }).update(changes).returning("*");
     return row ?? missing("Workflow", id);
@@ -96,11 +96,7 @@ export class Workflows {
     if (locked.length === 0) missing("Workflow", id);
   }
 
-  private async checkProject({
-    projectId,
-  }: {
-    readonly projectId?: string | null | undefined;
-  }): Promise<void> {
+  private async checkProject(projectId: string | null | undefined): Promise<void> {
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
   }
 }

@@ -8,7 +8,7 @@ import {
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { countPerId, perId, readCounts, readPerId } from "../../platform/database/per-id";
 import type { Conditions } from "../../platform/database/filtered-statement";
-import { inBothOrders } from "../../platform/database/order";
+import { BOUNDS, inBothOrders } from "../../platform/database/order";
 import { newId } from "../../platform/database/ids";
 import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
@@ -30,8 +30,7 @@ export interface Delivery {
   readonly createdAt: Date;
 }
 
-type StatusFilter = Conditions<"status">;
-const STATUS: StatusFilter = { status: (rows, value) => rows.where({ status: value }) };
+const STATUS: Conditions<"status"> = { status: (rows, value) => rows.where({ status: value }) };
 
 const OF_DESTINATIONS = inBothOrders((order) =>
   perId(
@@ -40,8 +39,8 @@ const OF_DESTINATIONS = inBothOrders((order) =>
     {
       conditions: {
         ...STATUS,
-        after: (rows, value) => rows.where("id", order === "desc" ? "<" : ">", value),
-        before: (rows, value) => rows.where("id", order === "desc" ? ">" : "<", value),
+        after: (rows, value) => rows.where("id", BOUNDS[order].after, value),
+        before: (rows, value) => rows.where("id", BOUNDS[order].before, value),
       },
     },
   ),

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { invalid, quoted } from "../errors";
-import { hasTime, opposite, timeOf, type Order } from "./order";
+import { BOUNDS, hasTime, opposite, timeOf, type Order } from "./order";
 import type { QueryOf } from "./statement";
 
 /** The order of a cursor-paginated list, by creation time, with its description. */
@@ -62,13 +62,13 @@ export function spanOf({ first, after, last, before, orderBy }: ConnectionQuery)
   return { take: last, order: opposite(order), after: bounds.before, before: bounds.after };
 }
 
-type CursorName = "after" | "before";
-const CURSORS = ["after", "before"] as const;
+export const CURSORS = ["after", "before"] as const;
+export type CursorName = (typeof CURSORS)[number];
 
 /** @throws BAD_USER_INPUT about a cursor that no page has contained */
 export function unknownCursor(
   cursor: string,
-  path: CursorName = "after",
+  path: CursorName,
   expected = "a cursor of another page",
 ): never {
   throw invalid([{ path, message: `must be ${expected}; got ${quoted(cursor)}` }]);
@@ -100,7 +100,7 @@ export async function checkCursors(
 /** The values of the columns by which a list is sorted at a cursor, in SQL. */
 export interface Place {
   readonly sql: string;
-  readonly values: readonly Knex.Value[] | readonly unknown[];
+  readonly values: readonly unknown[];
 }
 
 /**
@@ -109,18 +109,17 @@ export interface Place {
  */
 export function spanned<Q extends Knex.QueryBuilder>(
   rows: Q,
-  { take, order, after, before }: Span,
+  { take, order, ...bounds }: Span,
   columns: readonly string[],
   placeOf: (cursor: string) => Place,
 ): Q {
-  const limit = (cursor: string | null, operator: ">" | "<") => {
-    if (cursor === null) return;
+  const names = columns.map(() => "??").join(", ");
+  for (const name of CURSORS) {
+    const cursor = bounds[name];
+    if (cursor === null) continue;
     const { sql, values } = placeOf(cursor);
-    const names = columns.map(() => "??").join(", ");
-    void rows.whereRaw(`(${names}) ${operator} (${sql})`, [...columns, ...values] as Knex.Value[]);
-  };
-  limit(after, order === "asc" ? ">" : "<");
-  limit(before, order === "asc" ? "<" : ">");
+    void rows.whereRaw(`(${names}) ${BOUNDS[order][name]} (${sql})`, [...columns, ...values] as Knex.Value[]);
+  }
   void rows.orderBy(columns.map((column) => ({ column, order }))).limit(take + 1);
   return rows;
 }

@@ -10,6 +10,11 @@ export const inBothOrders = <T>(make: (order: Order) => T): Record<Order, T> => 
   desc: make("desc"),
 });
 
+/** The operators by which the places between two cursors compare to them, in a list that is read in some order. */
+export const BOUNDS = inBothOrders((order) =>
+  order === "asc" ? ({ after: ">", before: "<" } as const) : ({ after: "<", before: ">" } as const),
+);
+
 /**
  * Sort order of lists: creation time, then id. Ids alone do not suffice, because they come from the clocks of
  * processes or, for imported records, from elsewhere.
