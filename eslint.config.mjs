@@ -63,13 +63,19 @@ const SCHEMA_EXCEPTIONS = {
 };
 
 export default defineConfig(
-  globalIgnores(["dist/", ".data/", "coverage/"]),
+  globalIgnores(["dist/", ".data/", "coverage/", "src/web/client/generated/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" }, rules: everywhere },
 
   // The service and its tests: with types.
   {
     files: ["schema/**/*.ts", "src/**/*.ts", "rest-compat/**/*.ts", "test/**/*.ts", "knexfile.ts"],
-    ignores: ["src/web/explorer/**", "src/web/widget/**", "src/web/dashboard/**", "src/web/documentation/**"],
+    ignores: [
+      "src/web/client/**",
+      "src/web/explorer/**",
+      "src/web/widget/**",
+      "src/web/dashboard/**",
+      "src/web/documentation/**",
+    ],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { project: "./test/tsconfig.json", tsconfigRootDir: import.meta.dirname },
@@ -118,6 +124,7 @@ export default defineConfig(
   // The browser's code is checked by its own tsconfig; here without types.
   {
     files: [
+      "src/web/client/**/*.ts",
       "src/web/explorer/**/*.{ts,tsx}",
       "src/web/widget/**/*.{ts,tsx}",
       "src/web/dashboard/**/*.{ts,tsx}",

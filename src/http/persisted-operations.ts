@@ -3,7 +3,7 @@ import { parse, stripIgnoredCharacters, validate, type GraphQLSchema } from "gra
 import type { Logger } from "pino";
 import { z } from "zod";
 import { DomainError } from "../platform/errors";
-import pageOperations from "./page-operations.json";
+import ownOperations from "./own-operations.json";
 import { subscriptionRules } from "./subscription-document";
 
 /** Apollo's persisted query manifest. */
@@ -89,7 +89,7 @@ export class PersistedOperations {
   ) {
     this.bodies = new Map(operations.map(({ id, body }) => [id, body]));
     const texts = operations.map(({ body }) => stripIgnoredCharacters(body));
-    this.texts = new Set([...this.bodies.values(), ...texts, ...pageOperations]);
+    this.texts = new Set([...this.bodies.values(), ...texts, ...ownOperations]);
   }
 
   /**

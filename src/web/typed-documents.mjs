@@ -14,6 +14,7 @@ const SCHEMA = join(here, "../../schema/schema.graphql");
 const DOCUMENTS = {
   "widget/app/operations.generated.ts": "widget/app/operations.graphql",
   "dashboard/operations.generated.ts": "dashboard/operations.graphql",
+  "client/operations.generated.ts": "client/operations.graphql",
 };
 const CONFIG = {
   enumType: "string-literal",
@@ -96,7 +97,7 @@ export async function typedDocuments() {
   const operations = texts.flatMap((text) => textsOf(built, parse(text).definitions));
   return {
     ...Object.fromEntries(await Promise.all(entries)),
-    "src/http/page-operations.json": `${JSON.stringify(
+    "src/http/own-operations.json": `${JSON.stringify(
       operations.map(([, text]) => text),
       null,
       2,

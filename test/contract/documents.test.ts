@@ -121,7 +121,7 @@ const openApiProblems = (path: string) =>
     path,
   );
 
-describe("GraphQL documents of the widget and the analytics page", () => {
+describe("GraphQL documents of the widget, the analytics page and the client", () => {
   const SCHEMA = "type Query { name(of: ID!): String! }";
   const typescriptOf = (document: string, schema = SCHEMA) =>
     printedBy(
@@ -137,7 +137,7 @@ describe("GraphQL documents of the widget and the analytics page", () => {
     const generated = (await printedBy(`
       import { typedDocuments } from "./src/web/typed-documents.mjs";
       console.log(JSON.stringify(await typedDocuments()));`)) as Record<string, string>;
-    expect(Object.keys(generated)).toHaveLength(3);
+    expect(Object.keys(generated)).toHaveLength(4);
     for (const [path, text] of Object.entries(generated)) expect([path, file(path)]).toEqual([path, text]);
   });
 

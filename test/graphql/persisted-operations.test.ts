@@ -7,7 +7,7 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { print, type DocumentNode } from "graphql";
 import pino from "pino";
-import pageOperations from "../../src/http/page-operations.json";
+import ownOperations from "../../src/http/own-operations.json";
 import { startApp, useApp } from "../support/app";
 import { newAssistant, newChat } from "../support/factories";
 import { Subscriber } from "../support/subscriber";
@@ -209,8 +209,8 @@ describe("with GRAPHQL_PERSISTED=only", () => {
   });
 
   test("the operations of the widget and the analytics page run", async () => {
-    expect(pageOperations.length).toBeGreaterThan(10);
-    for (const query of pageOperations.filter((text) => !text.startsWith("subscription")))
+    expect(ownOperations.length).toBeGreaterThan(10);
+    for (const query of ownOperations.filter((text) => !text.startsWith("subscription")))
       expect((await post("only", { query })).text).not.toContain("PERSISTED_QUERY");
   });
 });

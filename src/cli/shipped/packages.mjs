@@ -7,13 +7,15 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), "utf8"));
 export const project = readJson("package.json");
 
-/** Packages for development whose code the build puts into pages. */
+/** Packages for development whose code the build puts into pages and into the client. */
 export const IN_PAGES = [
   "@graphiql/toolkit",
   "@preact/signals",
   "chart.js",
+  "eventsource-parser",
   "graphiql",
   "minisearch",
+  "openapi-fetch",
   "preact",
   "react",
   "react-dom",

@@ -1,6 +1,7 @@
-// `npm pack` runs this after the build: packages and pages contain code of others, whose notices must be with it.
+// `npm pack` runs this after the build: it adds the client, and the notices of all packages whose code is shipped.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import "../../web/client/build.mjs";
 import { licenses } from "./licences.mjs";
 import { ROOT } from "./packages.mjs";
 

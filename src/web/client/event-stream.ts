@@ -1,0 +1,46 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { ParleyError } from "./parley-error";
+import { resultOf, type GraphQLResult } from "./run-operation";
+import { credential, type SendOptions } from "./send";
+import type { Transport } from "./subscribe";
+
+/** Subscriptions as Server-Sent Events: each is a request of its own. */
+export const eventStream =
+  (url: string, options: SendOptions): Transport =>
+  async (payload, signal) => {
+    const { fetch = globalThis.fetch } = options;
+    const headers = {
+      ...(await credential(options)),
+      "Content-Type": "application/json",
+      Accept: "text/event-stream",
+    };
+    const request = new Request(url, { method: "POST", headers, body: JSON.stringify(payload), signal });
+    const response = await fetch(request).catch((cause: unknown) => {
+      throw new ParleyError(`${url} could not be reached.`, { code: "NETWORK", cause });
+    });
+    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+    if (!isStream || !response.body) return [await resultOf(url, response)] as never;
+    return results(response.body, url);
+  };
+
+/** @throws ParleyError with NETWORK if the stream breaks off */
+async function* results(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<GraphQLResult> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
+    .pipeThrough(new EventSourceParserStream())
+    .getReader();
+  let cause: unknown;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (value.event === "complete") return;
+      yield JSON.parse(value.data) as GraphQLResult;
+    }
+  } catch (error) {
+    cause = error;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  throw new ParleyError(`The connection to ${url} broke off.`, { code: "NETWORK", cause });
+}

@@ -1,0 +1,111 @@
+import { ParleyError } from "./parley-error";
+import { linked } from "./signals";
+
+export type Fetch = (request: Request, init?: RequestInit) => Promise<Response>;
+type Text = string | (() => string | Promise<string>);
+
+export interface SendOptions {
+  /** A SECRET key. It must not reach web pages. */
+  readonly key?: Text | undefined;
+  /** A bearer token, or a function that returns one; it is called for each request, so it can renew the token. */
+  readonly token?: Text | undefined;
+  /** Times that a request is repeated after a failure that may pass. Default: 2; 0 repeats nothing. */
+  readonly retries?: number | undefined;
+  /** Time in which an answer must arrive, in ms. Default: 75,000, because a request can wait 60 s for an assistant. */
+  readonly timeoutMs?: number | undefined;
+  /** Default: the fetch of the runtime. */
+  readonly fetch?: Fetch | undefined;
+}
+
+const RETRIED = new Set([429, 502, 503, 504]);
+/** The reason of a signal that was aborted because no answer came in time. */
+const LATE = new Error("No answer in time");
+const PAUSE_MS = { min: 250, max: 60_000 };
+
+const valueOf = (text: Text) => (typeof text === "function" ? text() : text);
+
+/** The headers of the credential, asked for anew. */
+export async function credential({ key, token }: SendOptions): Promise<Record<string, string>> {
+  if (token !== undefined) return { Authorization: `Bearer ${await valueOf(token)}` };
+  return key === undefined ? {} : { "X-API-Key": await valueOf(key) };
+}
+
+/** Waits. @throws the reason of the signal when it is aborted */
+export const pause = (ms: number, signal?: AbortSignal | null): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => (clearTimeout(timer), reject(signal!.reason));
+    const timer = setTimeout(() => (signal?.removeEventListener("abort", stop), resolve()), ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+
+/** The pause before a try, in ms: longer each time, and different for each client. */
+export const pauseBefore = (tries: number): number =>
+  Math.min(PAUSE_MS.min * 2 ** tries * (0.5 + Math.random()), PAUSE_MS.max);
+
+/** Whether the same request can succeed later: the service is busy or away, or still works on the first one. */
+async function isPassing(response: Response): Promise<boolean> {
+  if (RETRIED.has(response.status)) return true;
+  return response.status === 409 && (await response.clone().text()).includes('"REQUEST_IN_PROGRESS"');
+}
+
+/** The failure of a request that got no answer. What the caller has aborted stays as it is. */
+function failureOf(cause: unknown, request: Request): unknown {
+  if (request.signal.aborted) return cause;
+  return cause === LATE
+    ? new ParleyError(`${request.url} did not answer in time.`, { code: "TIMEOUT", cause })
+    : new ParleyError(`${request.url} could not be reached.`, { code: "NETWORK", cause });
+}
+
+/** Changing a record twice does no harm, unless the second change requires the state before the first. */
+const isRepeatable = ({ method, headers }: Request): boolean =>
+  method === "POST" ? headers.has("Idempotency-Key") : !headers.has("If-Match");
+
+/**
+ * One try. The whole body is read within the time limit, so that a response that breaks off counts as none.
+ * @throws ParleyError with NETWORK or TIMEOUT, or the reason of an aborted signal
+ */
+async function attempt(
+  { timeoutMs = 75_000, fetch = globalThis.fetch }: SendOptions,
+  request: Request,
+): Promise<Response> {
+  const { signal, abort, release } = linked(request.signal);
+  const timer = setTimeout(() => abort(LATE), timeoutMs);
+  try {
+    const response = await fetch(request, { signal });
+    const body = await response.arrayBuffer();
+    return new Response(body.byteLength > 0 ? body : null, response);
+  } catch (error) {
+    throw failureOf(error, request);
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
+
+/**
+ * Sends a request with the credential, and repeats it as long as that can help. A POST is repeated only with an
+ * Idempotency-Key, so that it takes effect once.
+ * @throws ParleyError with NETWORK or TIMEOUT, or the reason of an aborted signal
+ */
+export async function send(
+  options: SendOptions,
+  request: Request,
+  mayRepeat = isRepeatable(request),
+): Promise<Response> {
+  const { retries = 2 } = options;
+  for (let tries = 0; ; tries++) {
+    const isLast = !mayRepeat || tries >= retries;
+    let wait = pauseBefore(tries);
+    for (const [name, value] of Object.entries(await credential(options))) request.headers.set(name, value);
+    try {
+      const response = await attempt(options, isLast ? request : request.clone());
+      if (isLast || !(await isPassing(response))) return response;
+      wait = Number(response.headers.get("Retry-After")) * 1_000 || wait;
+      if (wait > PAUSE_MS.max) return response;
+    } catch (error) {
+      if (isLast || request.signal.aborted) throw error;
+    }
+    await pause(wait, request.signal);
+  }
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Parley, ParleyError as ClientError } from "../../src/web/client";
+import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
+import { createClient, ParleyError } from "./client";
+import { type Fault, unreliable } from "./unreliable";
+
+const running = useApp();
+const CREATE = "mutation ($name: String!) { createAssistant(input: { name: $name }) { id } }";
+const NAMES = "query ($search: String!) { assistants(search: $search) { data { name } } }";
+
+const client = (url: string, options: object = {}) =>
+  createClient({ url, key: running.secretKey, ...options });
+
+/** The ways to create an assistant. */
+const WAYS: Record<string, (parley: Parley, name: string) => Promise<unknown>> = {
+  REST: async ({ rest }, name) => (await rest.POST("/rest/v1/assistants", { body: { name } })).data?.id,
+  GraphQL: async (parley, name) =>
+    ((await parley.graphql(CREATE, { name })) as { createAssistant: { id: string } }).createAssistant.id,
+};
+const FAULTS: Record<string, Fault> = {
+  "the request is lost": "lost request",
+  "the response is lost": "lost response",
+  "the response breaks off": "half response",
+  "the response is late": "late response",
+  "a proxy answers 502": { status: 502, body: "<html>" },
+  "the service answers 503": { status: 503, headers: { "Retry-After": "1" } },
+  "too many requests arrive": { status: 429, headers: { "Retry-After": "1" } },
+};
+const CASES = Object.entries(FAULTS).flatMap(([when, fault]) =>
+  Object.entries(WAYS).map(([way, create]) => [way, when, fault, create] as const),
+);
+
+/** How many assistants have the name. */
+const created = async (name: string): Promise<number> => {
+  const { data } = (await running.api.get("/rest/v1/assistants?take=100", 200)) as {
+    data: { name: string }[];
+  };
+  return data.filter((one) => one.name === name).length;
+};
+
+describe("a change takes effect once", () => {
+  test.each(CASES)("over %s, if %s twice", async (way, when, fault, create) => {
+    const { url, requests } = await unreliable(running.url, fault, fault);
+    const name = `${way}, ${when}`;
+    expect(await create(client(url, { timeoutMs: 1_000 }), name)).toMatch(/\w/);
+    expect(await created(name)).toBe(1);
+    expect(new Set(requests.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+    expect(requests).toHaveLength(3);
+  });
+
+  test.each(Object.entries(WAYS))(
+    "over %s, under the key of the caller in two processes",
+    async (way, _create) => {
+      const name = `${way} by two`;
+      const key = `key of ${way}`;
+      const headers = { "Idempotency-Key": key };
+      for (const parley of [client(running.url), client(running.url)])
+        if (way === "REST") await parley.rest.POST("/rest/v1/assistants", { body: { name }, headers });
+        else await parley.graphql(CREATE, { name }, { idempotencyKey: key });
+      expect(await created(name)).toBe(1);
+    },
+  );
+});
+
+describe("a request is not repeated", () => {
+  const failed = async (parley: Parley, name = "Never") =>
+    WAYS.GraphQL!(parley, name).then(
+      () => undefined,
+      (error: ClientError) => [error.code, error instanceof ParleyError],
+    );
+
+  test("after the last retry", async () => {
+    const { url, requests } = await unreliable(running.url, ...Array<Fault>(3).fill("lost request"));
+    expect(await failed(client(url))).toEqual(["NETWORK", true]);
+    expect(requests).toHaveLength(3);
+  });
+
+  test("with retries: 0", async () => {
+    const { url, requests } = await unreliable(running.url, "late response");
+    expect(await failed(client(url, { retries: 0, timeoutMs: 200 }))).toEqual(["TIMEOUT", true]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test("if the service asks to wait for more than a minute", async () => {
+    const { url, requests } = await unreliable(running.url, {
+      status: 429,
+      headers: { "Retry-After": "61" },
+      body: "no",
+    });
+    expect(await failed(client(url))).toEqual(["INVALID_RESPONSE", true]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test("if it changes only what has a certain ETag", async () => {
+    const { url, requests } = await unreliable(running.url, "lost response");
+    const path = { id: await newAssistant(running.api) };
+    const headers = { "If-Match": "*" };
+    const patch = client(url).rest.PATCH("/rest/v1/assistants/{id}", {
+      params: { path },
+      body: { name: "Bea" },
+      headers,
+    });
+    await expect(patch).rejects.toMatchObject({ code: "NETWORK" });
+    expect(requests).toHaveLength(1);
+  });
+
+  test("after it was aborted, while it waits for the next try", async () => {
+    const { url, requests } = await unreliable(running.url, {
+      status: 503,
+      headers: { "Retry-After": "30" },
+    });
+    const stop = new AbortController();
+    const read = client(url).graphql("{ organization { id } }", {}, { signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("enough")), 100);
+    await expect(read).rejects.toThrow("enough");
+    expect(requests).toHaveLength(1);
+  });
+
+  test("if it is refused", async () => {
+    const { url, requests } = await unreliable(running.url);
+    expect(await failed(createClient({ url, key: "unknown" }))).toEqual(["UNAUTHENTICATED", true]);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("an error", () => {
+  test("names the invalid values, and the request in the server's log", async () => {
+    const wrong = client(running.url).graphql(
+      "mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }",
+      {
+        input: { name: 1 },
+      },
+    );
+    await expect(wrong).rejects.toMatchObject({
+      name: "ParleyError",
+      code: "BAD_USER_INPUT",
+      details: [{ path: "input.name", message: expect.stringMatching(/\w/) }],
+      requestId: expect.stringMatching(/^[\w-]{36}$/),
+    });
+  });
+
+  test("has what the other fields have returned, and the errors of all", async () => {
+    const id = await newAssistant(running.api);
+    const query = `query ($id: ID!) { known: assistant(id: $id) { name } a: assistant(id: "a") { id } b: assistant(id: "b") { id } }`;
+    const error = await client(running.url)
+      .graphql(query, { id })
+      .catch((thrown: unknown) => thrown as ClientError);
+    expect(error).toMatchObject({
+      code: "ASSISTANT_NOT_FOUND",
+      path: ["a"],
+      data: { known: { name: "Ada" }, a: null },
+    });
+    expect((error as ClientError).errors).toHaveLength(2);
+  });
+
+  test("says that something else than Parley has answered", async () => {
+    const { url } = await unreliable(running.url, { status: 404, body: "<html>" });
+    await expect(client(url).graphql("{ organization { id } }")).rejects.toThrow(
+      `${url}/graphql answered with status 404 and not with JSON of GraphQL.`,
+    );
+  });
+
+  test.each([
+    [{ url: "ftp://127.0.0.1" }, "url must begin with http:// or https://."],
+    [{ url: "parley.example" }, "Invalid URL"],
+    [{ url: "http://127.0.0.1", token: "a" }, "Pass either key or token, not both."],
+  ])("tells about wrong options: %j", (options, message) => {
+    expect(() => createClient({ key: "key", ...options })).toThrow(new TypeError(message));
+  });
+});
+
+test("the client asks for the token before each request", async () => {
+  const tokens = ["a wrong one"];
+  const { token } = (await running.api.post("/rest/v1/organization/token", {}, 200)) as { token: string };
+  const parley = createClient({ url: running.url, token: () => tokens.pop() ?? token });
+  await expect(parley.graphql("{ organization { id } }")).rejects.toMatchObject({
+    code: "UNAUTHENTICATED",
+    status: 401,
+  });
+  expect(await parley.graphql(NAMES, { search: "nobody" })).toEqual({ assistants: { data: [] } });
+  const { data } = await parley.rest.GET("/rest/v1/assistants");
+  expect(data?.data.length).toBeGreaterThan(0);
+});
