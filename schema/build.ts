@@ -8,6 +8,7 @@ import { AssistantResolver } from "./assistants/assistants";
 import { AttachedFileResolver } from "./assistants/attached-files";
 import { AuditResolver } from "./audit-events/audit-events";
 import { CallResolver } from "./calls/calls";
+import { AssistantChangeResolver, ChangesResolver, RecordChangeResolver } from "./changes/changes";
 import { AssistantChatResolver, ChatResolver } from "./chats/chats";
 import { AllowedOriginsResolver } from "./configurations/allowed-origins";
 import { ConfigurationResolver, RagSettingsResolver } from "./configurations/configurations";
@@ -76,6 +77,9 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   DeliveryResolver,
   DestinationDeliveryResolver,
   CallResolver,
+  AssistantChangeResolver,
+  ChangesResolver,
+  RecordChangeResolver,
   TelephonyResolver,
   ModelCredentialResolver,
   ModelMappingResolver,

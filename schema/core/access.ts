@@ -38,6 +38,7 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   updateWebhookDestination: "webhooks",
   deleteWebhookDestination: "webhooks",
   delivery: "webhooks",
+  deliveryChanges: "webhooks",
   redeliver: "webhooks",
   replayEvents: "webhooks",
   testWebhookDestination: "webhooks",
@@ -78,13 +79,13 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
     "updateKey",
     "deleteKey",
   ],
-  ...["events", "event", "organizationEvents"],
+  ...["events", "event", "organizationEvents", "assistantChanges"],
   ...["calls", "call", "placeAssistantCall", "startWebCall", "cancelCall", "callEvents"],
 ]);
 
 /** Types that a key limited to assistants may read: their objects belong to an assistant, to the key or to nobody. */
 const TYPES_IN_ASSISTANTS: ReadonlySet<string> = new Set([
-  ...["Assistant", "AttachedFile", "ConfigurationWarning", "Deleted", "RagSettings"],
+  ...["Assistant", "AssistantChange", "AttachedFile", "ConfigurationWarning", "Deleted", "RagSettings"],
   ...["ChatConfiguration", "SmsConfiguration", "ThemeConfiguration", "VoiceConfiguration"],
   ...["Call", "CallEvent", "Chat", "ChatEvent", "Event", "FunctionTest", "Message"],
   ...["CallRecordingData", "ConversationUpdatedData", "EventMessage", "FunctionCallData"],

@@ -56,8 +56,10 @@ function guardRoot(fields: readonly Field[], changes: boolean, nested: NestedChe
       if (changes) context.scope.forget(); // mutations run in sequence: each must see the changes of the previous ones
     };
     const isAudited = changes || field.name in AUDIT;
-    if (field.subscribe) field.subscribe = checkedFirst(check, field.subscribe);
-    else if (field.resolve) {
+    if (field.subscribe) {
+      field.subscribe = checkedFirst(check, field.subscribe);
+      field.resolve = afresh(field.resolve ?? defaultFieldResolver);
+    } else if (field.resolve) {
       const place = RESIZED[field.name];
       const isBounded = changes && !place && !(field.name in QUOTA_EXEMPT);
       const located = withArgumentPaths(field.args, field.resolve);
@@ -68,6 +70,14 @@ function guardRoot(fields: readonly Field[], changes: boolean, nested: NestedChe
     }
   }
 }
+
+/** Each result of a subscription reads its records anew. */
+const afresh =
+  (resolve: Resolve): Resolve =>
+  (root, args, context, info) => {
+    context.scope.forget();
+    return resolve(root, args, context, info) as unknown;
+  };
 
 function guardNested(field: Field, needed: readonly Access[]): Check | undefined {
   if (needed.length === 0 && field.args.length === 0) return undefined;

@@ -56,6 +56,8 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   Chat: "organization",
   ChatEvent: "organization",
   ConversationUpdatedData: "organization",
+  AssistantChange: "organization",
+  RecordChange: "organization",
   Delivery: "organization",
   DeliveryAttempt: "organization",
   Deployment: "organization",
@@ -139,7 +141,8 @@ export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[
     for (const field of Object.values(type.getFields())) {
       const named = getNamedType(field.type);
       // An object of the same type, such as the reply to a message, is read by whoever may read its parent.
-      const needed = isLeafType(named) || contentOf(named) === type ? [] : accessesOf(schema, named);
+      const isFree = isLeafType(named) || admitsByRecord(named) || contentOf(named) === type;
+      const needed = isFree ? [] : accessesOf(schema, named);
       const isOpen = needed.every((access) =>
         readers.get(type.name)!.every((reader) => grants(reader, access)),
       );
@@ -151,11 +154,13 @@ export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[
 export const rootsOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => !!type);
 
+/** Whether fields of a type admit a caller to each record as the root field of the record's type does. */
+const admitsByRecord = ({ name }: GraphQLNamedType): boolean => name === "Node";
+
 /** Object types that a field may return; for a page or connection also the types of its records. */
 function reachableTypes(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
   const named = getNamedType(type);
-  // These root fields admit a caller to each record as the root field of its type does.
-  if (isLeafType(named) || named.name === "Node") return [];
+  if (isLeafType(named) || admitsByRecord(named)) return [];
   const content = contentOf(named);
   const own = isAbstractType(content) ? schema.getPossibleTypes(content) : [content];
   return content === named ? own : [named, ...own];

@@ -45,7 +45,7 @@ export class NodeResolver {
 }
 
 /** @throws NODE_NOT_FOUND, and as the root field of the record's type */
-async function nodeOf(id: string, { scope, caller }: Context): Promise<Node> {
+export async function nodeOf(id: string, { scope, caller }: Context): Promise<Node> {
   const located = await locate(scope, id);
   if (!located) throw notFound("Node", id);
   const { type, root, read } = located;

@@ -54,6 +54,7 @@ test("queries need read and mutations need write, except for calls, keys and web
       "createWebhookDestination",
       "deleteWebhookDestination",
       "delivery",
+      "deliveryChanges",
       "generateWebhookSecret",
       "redeliver",
       "replayEvents",

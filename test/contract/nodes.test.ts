@@ -23,6 +23,7 @@ const names = types.map(({ name }) => name).toSorted();
 
 /** Types with an id that `node` does not return. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  AssistantChange: "is a change in a stream, whose assistant is a node",
   AttachedFile: "has the id of its file, in each assistant that uses it",
   AuditEvent: "is only listed",
   Call: "has the id of its chat",
@@ -37,6 +38,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   ModelCredential: "has the name of a provider",
   ModelMapping: "has the name of a model",
   RagSettings: "has the id of its configuration",
+  RecordChange: "is a change in a stream, whose record is a node",
   Retention: "has the id of its organization",
   WebCall: "has the id of its chat, and is returned only once",
   WidgetChat: "has the id of its chat",

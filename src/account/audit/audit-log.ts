@@ -34,6 +34,12 @@ export class AuditLog {
     await this.seal().catch(unlessReadOnly);
   }
 
+  /** The same for a reader that comes often: one read if nothing waits. */
+  async sealWaiting(): Promise<void> {
+    const [waiting] = await this.scope.table("audit_outbox").select("id").limit(1);
+    if (waiting) await this.sealForRead();
+  }
+
   /** Rows after a position, in order. */
   async after(position: number, limit: number): Promise<ChainedAudit[]> {
     const rows = this.scope.table("audit_events").where("position", ">", position).orderBy("position");

@@ -1,25 +1,18 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Repeater } from "@graphql-yoga/subscription";
+import type { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
+import { polled, type Polled } from "../../platform/polled";
 import type { Event } from "./events";
 import { EVENTS_CHANNEL } from "./record";
 import { Ledger, type LedgerPosition } from "./ledger";
 
 const BATCH_SIZE = 200;
-/** The ledger is read at least this often, because notifications can be lost. */
-const POLL_INTERVAL_MS = 1_000;
 
 export type ChangeListener = Pick<Listener, "on" | "onRenewed">;
 
 /** Items found in the ledger, and the position up to which it was read. */
-export interface LedgerBatch<T> {
-  readonly items: readonly T[];
+export interface LedgerBatch<T> extends Polled<T> {
   readonly position: LedgerPosition;
-  /** Whether the next batch can be read at once. */
-  readonly more: boolean;
-  /** Whether nothing can follow, so that the stream ends. */
-  readonly done?: boolean;
 }
 
 /**
@@ -50,33 +43,15 @@ export async function follow<T>(
 ): Promise<Repeater<T>> {
   const { organizationId } = fresh();
   let position = await fresh().of(Ledger).positionOf(after);
-  return new Repeater<T>(async (push, stop) => {
-    let due = true; // an event may have been written since the position was read
-    let wake: (() => void) | undefined;
-    const notify = () => ((due = true), wake?.());
-    const unsubscribe = [
-      listener.on(EVENTS_CHANNEL, (ids) => void (ids.organizationId === organizationId && notify())),
-      listener.onRenewed(notify),
-    ];
-    let stopped = false;
-    void stop.then(() => ((stopped = true), notify()));
-    while (!stopped) {
-      due = false;
-      const found = await read(fresh(), position).catch(() => ({
-        items: [],
-        position,
-        more: false,
-        done: false,
-      }));
-      for (const item of found.items) await push(item);
+  return polled(
+    async () => {
+      const found = await read(fresh(), position);
       position = found.position;
-      if (found.done) stop();
-      if (found.more || due || stopped) continue;
-      await Promise.race([
-        new Promise<void>((resolve) => (wake = resolve)),
-        sleep(POLL_INTERVAL_MS, undefined, { ref: false }),
-      ]);
-    }
-    unsubscribe.forEach((end) => end());
-  });
+      return found;
+    },
+    (wake) => [
+      listener.on(EVENTS_CHANNEL, (ids) => void (ids.organizationId === organizationId && wake())),
+      listener.onRenewed(wake),
+    ],
+  );
 }
