@@ -51,7 +51,7 @@ const SCHEMA_EXCEPTIONS = {
           ...["AnalyticsFunction", "AnalyticsLengths", "AnalyticsSummary", "WebhookHealth", "ReplayResult"],
           // Parts of one record, which change with it.
           ...["AuditField", "AuditHead", "ConfigurationWarning", "DeliveryAttempt", "EndUserFact"],
-          ...["EventMessage", "PendingRetention", "WorkflowProblem"],
+          ...["EventMessage", "ListedTool", "PendingRetention", "ToolServer", "WorkflowProblem"],
           // Credentials and links, made anew for each request.
           ...["AnalyticsToken", "FileDownload", "IssuedToken", "WidgetSession"],
           // As a page shows it, without ids of the organization.

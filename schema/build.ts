@@ -22,6 +22,7 @@ import { EventDataResolver } from "./events/event-data";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events/events";
 import { FileResolver } from "./files/files";
 import { FunctionResolver } from "./functions/functions";
+import { ToolServerResolver } from "./functions/tool-servers";
 import { KeyResolver } from "./keys/keys";
 import { AllLogsResolver } from "./logs/all-logs";
 import { LogLengthResolver, LogResolver } from "./logs/logs";
@@ -84,6 +85,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   ModelCredentialResolver,
   ModelMappingResolver,
   FunctionResolver,
+  ToolServerResolver,
   EndUserResolver,
   ChatUserResolver,
   ErasureResolver,

@@ -3,6 +3,7 @@ import { removeAssistant } from "../../src/chats/chats/remove-assistant";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Templates } from "../../src/assistants/configurations/templates";
 import { Configurations } from "../../src/assistants/configurations/configurations";
+import type { ToolServer } from "../../src/assistants/tool-servers/tool-servers";
 import { configurationWarnings } from "../../src/assistants/assistants/warnings";
 import { ConfigurationWarning } from "../configurations/warnings";
 import type { Context } from "../core/context";
@@ -47,6 +48,7 @@ export class Assistant {
   @Field({ description: "Time of the last change to its name, description or variables." })
   updatedAt!: Date;
   projectId!: string | null;
+  toolServers!: readonly ToolServer[] | null;
 }
 
 @ObjectType({ description: "Confirmation of a deletion.", simpleResolvers: true })

@@ -35,6 +35,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   attachFile: SETS,
   detachFile: SETS,
   testFunction: { ...ADDS, reachesOut: true },
+  testToolServer: { ...ADDS, reachesOut: true },
 
   startChat: { ...ADDS, reachesOut: true, shows: ["messages"] },
   postMessage: { ...ADDS, reachesOut: true },

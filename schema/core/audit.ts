@@ -77,6 +77,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   setModelMapping: { record: "ModelMapping", id: "input.model" },
   testModel: { record: "ModelMapping", id: "input.model", stored: "after" },
   testFunction: { record: "Assistant", stored: "after" },
+  testToolServer: { record: "Assistant", stored: "after" },
   forgetEndUser: { record: "EndUser", id: PERSON },
   exportEndUser: { record: "EndUser", id: PERSON },
   endUserExportDownload: { record: "EndUserExport", discloses: true, stored: "after" },

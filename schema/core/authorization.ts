@@ -131,10 +131,8 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   endWidgetChat: "visitor",
   startWidgetCall: "visitor",
   widgetChatEvents: "visitor",
-
   node: "data",
   nodes: "data",
-
   log: "transcript",
   logs: "analytics",
   analytics: "analytics",
@@ -193,6 +191,8 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   setModelMapping: "organization",
   testModel: "organization",
   testFunction: "organization",
+  updateToolServers: "organization",
+  testToolServer: "organization",
   endUser: "organization",
   forgetEndUser: "organization",
   deleteLog: "organization",

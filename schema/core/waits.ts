@@ -10,6 +10,7 @@ export const WAITS: Readonly<Record<string, true | readonly string[]>> = {
   startWidgetCall: true,
   testFunction: true,
   testModel: true,
+  testToolServer: true,
   updateTelephonyConnection: true,
   uploadFile: true,
 };

@@ -23,6 +23,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...ofRow("api_keys", "sealed_value"),
     found: { table: "key_lookup", by: "key_id", prefix: "" },
   },
+  ofRow("assistants", "sealed_tool_headers"),
   ofRow("webhook_destinations", "sealed_secret"),
   ofRow("webhook_destinations", "former_sealed_secret"),
   ofRow("model_credentials", "sealed_key", "id", "provider"),

@@ -49,8 +49,12 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   DELIVERY_NOT_FOUND: missingRecord("delivery", "`deliveries` of the webhook destination"),
   PROJECT_NOT_FOUND: missingRecord("project", "the GraphQL query `projects`"),
   FUNCTION_NOT_FOUND: [
-    "The configuration declares no function with this name.",
+    "The configuration declares no function with this name, and no tool server of the assistant has such a tool.",
     "Check the name in `functions` of the channel's configuration.",
+  ],
+  TOOL_SERVER_NOT_FOUND: [
+    "The assistant has no tool server with this name.",
+    "Copy the name from `toolServers` of the assistant.",
   ],
   FILE_NOT_FOUND: missingRecord("file", "`GET /rest/v1/files`"),
   FILE_CONTENT_MISSING: [

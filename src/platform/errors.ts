@@ -25,6 +25,7 @@ export type ErrorCode =
   | "DELIVERY_NOT_FOUND"
   | "PROJECT_NOT_FOUND"
   | "FUNCTION_NOT_FOUND"
+  | "TOOL_SERVER_NOT_FOUND"
   | "FILE_NOT_FOUND"
   | "FILE_CONTENT_MISSING"
   | "CALL_NOT_FOUND"
@@ -113,7 +114,11 @@ const MISSING = {
   Log: ["LOG_NOT_FOUND", "No log with id {} of this assistant."],
   Key: ["KEY_NOT_FOUND", "No key with id {}."],
   WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with id {}."],
-  Function: ["FUNCTION_NOT_FOUND", "The channel's configuration declares no function {}."],
+  Function: [
+    "FUNCTION_NOT_FOUND",
+    "The channel's configuration declares no function {}, and no tool server of the assistant has such a tool.",
+  ],
+  ToolServer: ["TOOL_SERVER_NOT_FOUND", "The assistant has no tool server {}."],
   Event: ["EVENT_NOT_FOUND", "No event with id {}, or it has expired."],
   Delivery: ["DELIVERY_NOT_FOUND", "No delivery with id {}."],
   Project: ["PROJECT_NOT_FOUND", "No project with id {}."],

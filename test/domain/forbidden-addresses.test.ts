@@ -196,6 +196,36 @@ describe("a forbidden address is never reached", () => {
     expect(hits).toBe(0);
   }, 60_000);
 
+  test("by a tool server, even one that was stored before its address was refused", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const trial = `mutation ($assistantId: ID!, $name: String!) {
+      testToolServer(assistantId: $assistantId, name: $name) { connected problem } }`;
+    const servers = everyWay().map((url, index) => ({
+      name: `s${index}`,
+      url,
+      headerNames: [],
+      allowedTools: null,
+    }));
+    await running.database.query("update assistants set tool_servers = $1 where id = $2", [
+      JSON.stringify(servers),
+      assistantId,
+    ]);
+    for (const { name, url } of servers) {
+      const { testToolServer } = await api.gql(trial, { assistantId, name });
+      const problem =
+        url === redirecting()
+          ? /redirects are not followed/
+          : /^The (address is private|host name cannot be resolved)|user name or password/;
+      expect({ url, ...testToolServer }).toEqual({
+        url,
+        connected: false,
+        problem: expect.stringMatching(problem),
+      });
+    }
+    expect(hits).toBe(0);
+  }, 60_000);
+
   test("by a model, wherever its address comes from; the person gets an apology", async () => {
     const chats = await Promise.all(
       everyWay().map(async (url) => {

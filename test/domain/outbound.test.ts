@@ -44,3 +44,20 @@ test("a name without an address that accepts gives an error that says so", async
     timedOut: false,
   });
 });
+
+test("a reader that stops before the end of a response does no harm", async () => {
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => void uncaught.push(error);
+  process.on("uncaughtException", note);
+  receiver.answer((res) => void res.end("x".repeat(200_000)));
+  open = outbound(["127.0.0.0/8"]);
+  for (const stopsAfterOne of [true, false]) {
+    const { body } = await open.fetch(receiver.url);
+    const reader = body!.getReader();
+    if (stopsAfterOne) await reader.read();
+    await reader.cancel();
+  }
+  expect(await (await open.fetch(receiver.url)).text()).toHaveLength(200_000);
+  process.off("uncaughtException", note);
+  expect(uncaught).toEqual([]);
+});

@@ -124,6 +124,17 @@ async function sealCredentials(url: string): Promise<void> {
   );
   await query(
     url,
+    "insert into assistants (organization_id, id, name, tool_servers, sealed_tool_headers) values ($1, 'a', 'x', $3, $2)",
+    [
+      organization,
+      new Crypto([OLD]).seal('{"crm":{"a":"b"}}', `${organization}/assistants/a`),
+      JSON.stringify([
+        { name: "crm", url: "https://crm.example/mcp", headerNames: ["a"], allowedTools: null },
+      ]),
+    ],
+  );
+  await query(
+    url,
     "insert into provider_erasures (organization_id, id, kind, sealed_target) values ($1, 'p', 'TEXTS', $2)",
     [organization, seal("provider_erasures/p")],
   );

@@ -78,6 +78,7 @@ const NOT_TOLD: Record<string, readonly string[]> = {
     ...[
       "testModel",
       "testFunction",
+      "testToolServer",
       "generateWebhookSecret",
       "identitySecret",
       "issueToken",

@@ -163,6 +163,7 @@ const WITHIN_ITS_PARENT = [
   "AnalyticsDay.answerTimes",
   "AnalyticsDay.channels",
   "AnswerTimes.buckets",
+  "Assistant.toolServers",
   "Delivery.attempts",
   "EndUser.facts",
   "Message.reply",

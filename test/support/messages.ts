@@ -22,6 +22,7 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   DomainError: 1,
   McpError: 1,
   ModelFailure: 0,
+  ToolServerFailure: 0,
   RequestNotSent: 0,
   UnreachableHost: 0,
   CallRefused: 0,

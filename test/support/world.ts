@@ -57,7 +57,11 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
     { name: "Ada", description: "of the world", variables: { company: "Example" } },
     200,
   );
-  await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions: [{ name: "echo" }] }, 200);
+  await Promise.all([
+    api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions: [{ name: "echo" }] }, 200),
+    // An address to which nothing is sent, because it is private.
+    api.gql(TOOLS, { assistantId, servers: [{ name: "crm", url: "http://localhost/mcp" }] }),
+  ]);
   const isHeard = wants("destinationId", "deliveryId", "eventId");
   const destination =
     isHeard &&
@@ -89,6 +93,9 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
   const visitor = wants("visitorChatId", "visitorToken") && (await buildVisitor(api, assistantId));
   return Object.assign(unknownWorld(), { assistantId }, ...made, delivery, call, flow, visitor);
 }
+
+const TOOLS =
+  "mutation ($assistantId: ID!, $servers: [ToolServerInput!]!) { updateToolServers(assistantId: $assistantId, servers: $servers) { id } }";
 
 const makes = async (api: Api, mutation: string, type: string, input: object): Promise<{ id: string }> =>
   (await api.gql(`mutation ($input: ${type}!) { ${mutation}(input: $input) { id } }`, { input }))[mutation];

@@ -24,7 +24,7 @@ export const CHANGED_RECORDS = [
 
 /** Operations on such a record that change nothing of it. */
 const CHANGES_NOTHING: ReadonlySet<string> = new Set([
-  ...["testFunction", "testModel"],
+  ...["testFunction", "testToolServer", "testModel"],
   ...["testWebhookDestination", "sendSampleEvents", "replayEvents"],
 ]);
 

@@ -12,12 +12,13 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
+import { ToolServers } from "../tool-servers/tool-servers";
 import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { warnOfUnusableNames } from "../configurations/variable-names";
 import { Templates } from "../configurations/templates";
 
-type AssistantRow = PublicRow<"assistants", "deletedAt">;
+type AssistantRow = PublicRow<"assistants", "deletedAt" | "sealedToolHeaders">;
 
 export interface Assistant extends AssistantRow {
   /** Whether this is a shared, read-only template. */
@@ -35,7 +36,7 @@ const CONDITIONS = {
 /** `search`: part of a name or description, case-insensitive. */
 export type AssistantQuery = PageQuery & { readonly [Name in keyof typeof CONDITIONS]?: string | null };
 
-const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt");
+const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt", "sealedToolHeaders");
 
 const ASSISTANT_BY_ID = statement(({ table, $ }) =>
   table("assistants")
@@ -177,7 +178,9 @@ export class Assistants {
         ? await scope.of(Templates).configurations(id)
         : await this.configurations(scope, id);
       const { template: _t, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
-      return scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
+      const made = await scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
+      if (made.toolServers) await scope.of(ToolServers).copyHeaders(id, made.id);
+      return made;
     });
   }
 

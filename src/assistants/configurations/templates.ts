@@ -9,7 +9,11 @@ import type { ConfigurationKind, Kinds } from "./configurations";
 export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly template: true;
   readonly projectId: null;
+  readonly toolServers: null;
 };
+
+/** What an assistant has and a template has not. */
+const NONE = { template: true, projectId: null, toolServers: null } as const;
 
 const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");
 
@@ -23,7 +27,7 @@ export class Templates {
       .select(...COLUMNS)
       .orderBy(OLDEST_FIRST);
     return pageOf(
-      rows.map((row) => ({ ...row, template: true, projectId: null })),
+      rows.map((row) => ({ ...row, ...NONE })),
       query,
     );
   }
@@ -33,13 +37,13 @@ export class Templates {
       .shared("templates")
       .select(...COLUMNS)
       .where({ id });
-    return row && { ...row, template: true, projectId: null };
+    return row && { ...row, ...NONE };
   }
 
   /** Like `find`, but calls in the same tick share one statement. */
   async shared(id: string): Promise<Template | undefined> {
     const row = await this.whole(id);
-    return row && { ...withoutConfigurations(row), template: true, projectId: null };
+    return row && { ...withoutConfigurations(row), ...NONE };
   }
 
   /** The four configurations of a template. @throws ASSISTANT_NOT_FOUND */

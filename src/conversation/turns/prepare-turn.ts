@@ -14,6 +14,7 @@ import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
 import type { WorkflowPosition } from "../workflows/workflow-position";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
+import { distinctTools, maxAgeIn, modelTool, serverTools, type ServerTool } from "../functions/server-tools";
 import {
   citationOf,
   knowledgeForLocal,
@@ -49,6 +50,8 @@ export interface PreparedTurn {
   readonly passages: () => Promise<string>;
   readonly search: InternalTool | undefined;
   readonly remember: InternalTool | undefined;
+  /** Tools of MCP servers, under their names in the request. */
+  readonly serverTools: readonly ServerTool[];
   /** Sources of the answer; searches of the model add to them. */
   readonly citations: JsonObject[];
   /** Metadata of every message of the turn. */
@@ -129,26 +132,23 @@ export interface TurnParts extends Speaker {
 export async function assemble(scope: Scope, parts: TurnParts): Promise<PreparedTurn> {
   const { chat, assistant, position, configuration, upTo } = parts;
   const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
-  const [{ model, credential }, found, memory] = await Promise.all([
+  const [{ model, credential }, found, memory, listed] = await Promise.all([
     scope.of(ModelMappings).for(configuration.model),
     searchBeforeAnswer(scope, parts),
     person ? scope.of(EndUsers).memory(assistant.id, person) : "",
+    serverTools(scope, assistant, maxAgeIn(chat)),
   ]);
   const citations: JsonObject[] = credential ? found.map(citationOf) : [];
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
   const remember = person && rememberTool(scope, assistant.id, person);
+  const { all: tools, fromServers } = await offeredTools(scope, parts, [search, remember], listed);
   let passages: Promise<string> | undefined;
   return {
-    chat,
+    ...{ chat, configuration, upTo, search, remember, serverTools: fromServers, citations },
     ...(position && { position }),
-    configuration,
     answered: chat.answeredSequence,
-    upTo,
     messages: messagesOf(parts),
     passages: () => (passages ??= passagesForPrompt(scope, parts, found, citations)),
-    search,
-    remember,
-    citations,
     metadata: {
       ...(credential ? { model: configuration.model, modelName: model.model } : { local: true }),
       ...position?.metadata,
@@ -157,7 +157,7 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
       model,
       credential,
       system: systemText(promptOf(parts), parts, found, memory),
-      tools: await offeredTools(scope, parts, [search, remember]),
+      tools,
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
       ...(parts.handedOver && { opening: openingOf(parts) }),
@@ -184,17 +184,23 @@ function promptOf({ chat, assistant, position, configuration }: TurnParts): stri
 async function offeredTools(
   scope: Scope,
   { chat, assistant, position, configuration }: TurnParts,
-  own: (InternalTool | undefined)[],
-): Promise<ModelTool[]> {
+  internal: (InternalTool | undefined)[],
+  listed: readonly ServerTool[],
+): Promise<{ readonly all: ModelTool[]; readonly fromServers: readonly ServerTool[] }> {
   const transitions = (position?.transitions ?? []).map(({ tool }) => tool);
   const tools = [
     ...(await toolsOf(scope, configuration, [chat.variables, assistant.variables])),
-    ...own.flatMap((one) => (one ? [one.tool] : [])),
+    ...internal.flatMap((one) => (one ? [one.tool] : [])),
   ];
-  return [
+  const own = [
     ...transitions,
     ...tools.filter(({ name }) => !transitions.some((transition) => transition.name === name)),
   ];
+  const fromServers = distinctTools(
+    listed,
+    own.map(({ name }) => name),
+  );
+  return { all: [...own, ...fromServers.map(modelTool)], fromServers };
 }
 
 function rememberTool(scope: Scope, assistantId: string, chat: EndUserChat): InternalTool {

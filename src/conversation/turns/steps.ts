@@ -6,6 +6,7 @@ import type { ModelCall } from "../../platform/ports/text-model";
 import type { Arrival, WorkflowPosition, Ending, FunctionResult } from "../workflows/workflow-position";
 import { speakerAfter, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions, callFunction, declaredFunctions } from "../functions/functions";
+import { callServerTool } from "../functions/server-tools";
 import type { PreparedTurn } from "./prepare-turn";
 
 interface StepResult extends FunctionResult {
@@ -77,7 +78,7 @@ export class Steps {
 /** Performs a call. @returns its result; undefined if it ends the conversation */
 async function perform(
   scope: Scope,
-  { chat, configuration, search, remember, request }: PreparedTurn,
+  { chat, configuration, search, remember, serverTools, request }: PreparedTurn,
   call: ModelCall,
 ): Promise<StepResult | undefined> {
   const isNamed = ({ name }: { readonly name: string }) => name === call.name;
@@ -90,6 +91,9 @@ async function perform(
   if (search && call.name === search.tool.name) return own(search.run(textIn(call, "query")));
   if (remember && call.name === remember.tool.name) return own(remember.run(textIn(call, "fact")));
   if (builtIn) return own("The keys were pressed.");
+  const tool = serverTools.find(isNamed);
+  if (tool)
+    return callServerTool(scope, tool, call, chat.id).then((answer) => ({ ...answer, reply: answer.text }));
   const declared = (await declaredFunctions(scope, configuration)).find(isNamed);
   if (!declared) return { text: `There is no function ${call.name}.`, failed: true };
   const { parameters } = request.tools.find(isNamed) ?? declared; // checks against the schema that was offered

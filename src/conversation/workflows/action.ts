@@ -5,6 +5,13 @@ import { Configurations, KIND_OF } from "../../assistants/configurations/configu
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "../functions/functions";
+import {
+  callServerTool,
+  distinctTools,
+  MAX_AGE_MS,
+  serverTools,
+  type ServerTool,
+} from "../functions/server-tools";
 import { WHOLE_PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import { fillDeep } from "../functions/variables";
 import { newId } from "../../platform/database/ids";
@@ -21,6 +28,9 @@ export const metadataOf = ({ id, name }: WorkflowNode): JsonObject => ({
   workflowNodeId: id,
   workflowNodeName: name,
 });
+
+/** A function of a configuration, or a tool of an MCP server. */
+type Callable = DeclaredFunction | ServerTool;
 
 /** The answer of a function. `text` is its reply, or why there is none. */
 type Reply = Pick<FunctionAnswer, "text" | "failed">;
@@ -51,7 +61,8 @@ export async function act(
   const call = storedCall ?? newCall(node, declared, sources);
   if (!storedCall && !(await storeCall(scope, chat, node, call))) return undefined;
   const { failed, text } =
-    call.reply ?? (await storeReply(scope, chat, node, call, await callIfDeclared(scope, declared, call)));
+    call.reply ??
+    (await storeReply(scope, chat, node, call, await callIfDeclared(scope, declared, call, chat.id)));
   const movedChat = { ...chat, workflowNodeId: node.id };
   if (failed) return { chat: movedChat, outcome: {} };
   const updatedChat =
@@ -61,7 +72,7 @@ export async function act(
   return { chat: updatedChat, outcome: { called: call.name } };
 }
 
-function newCall(node: WorkflowNode, declared: DeclaredFunction | undefined, sources: Sources): Call {
+function newCall(node: WorkflowNode, declared: Callable | undefined, sources: Sources): Call {
   const args = declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
   return { id: `call_${newId()}`, name: node.functionName ?? "", arguments: args };
 }
@@ -99,10 +110,12 @@ const storeCall = (scope: Scope, chat: ChatRow, node: WorkflowNode, call: Call):
 
 async function callIfDeclared(
   scope: Scope,
-  declared: DeclaredFunction | undefined,
+  declared: Callable | undefined,
   call: Call,
+  chatId: string,
 ): Promise<Reply> {
   if (!declared) return { failed: true, text: `There is no function ${call.name}.` };
+  if ("server" in declared) return callServerTool(scope, declared, call, chatId);
   return callFunction(scope, declared, call.id, call.arguments);
 }
 
@@ -122,13 +135,13 @@ const storeReply = (
     return stored ?? { text: content, failed };
   });
 
-/** The function of the chat's channel, else of another channel of the assistant. */
+/** The function of the chat's channel, else of another channel of the assistant, else a tool of its MCP servers. */
 async function functionOf(
   scope: Scope,
   { channel }: ChatRow,
   { assistantId, functionName }: WorkflowNode,
   sources: Sources,
-): Promise<DeclaredFunction | undefined> {
+): Promise<Callable | undefined> {
   if (assistantId === null) return undefined;
   const assistant = await scope.of(Assistants).byIdIncludingDeleted(assistantId);
   for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
@@ -138,11 +151,12 @@ async function functionOf(
     );
     if (found) return found;
   }
-  return undefined;
+  const tools = distinctTools(await serverTools(scope, assistant, MAX_AGE_MS.later), []);
+  return tools.find(({ name }) => name === functionName);
 }
 
 /** Fills variables into the arguments and converts them to the types that the function declares. */
-function argumentsOf(args: JsonObject, { parameters }: DeclaredFunction, sources: Sources): JsonObject {
+function argumentsOf(args: JsonObject, { parameters }: Callable, sources: Sources): JsonObject {
   const properties = (parameters.properties ?? {}) as Record<string, JsonObject>; // checked when the function was declared
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {

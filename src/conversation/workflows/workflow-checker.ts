@@ -1,6 +1,8 @@
 import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
 import { Configurations } from "../../assistants/configurations/configurations";
+import type { Owner } from "../../assistants/tool-servers/tool-servers";
 import { declaredFunctions } from "../functions/functions";
+import { namedTools } from "../functions/server-tools";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { Flow } from "./flow";
@@ -57,17 +59,21 @@ export class WorkflowChecker {
     return problemsOf(flow, known);
   }
 
-  /** Names of the functions that an assistant's configurations declare; undefined for a deleted assistant. */
+  /**
+   * Names of the functions that an assistant's configurations declare, and of the tools that its MCP servers are allowed by
+   * name; undefined for a deleted assistant.
+   */
   private async functionsOf(id: string): Promise<Set<string> | undefined> {
-    const live = this.scope.loader<boolean>("assistants.live", async (ids) => {
-      const rows = this.scope.table("assistants").select("id").whereIn("id", ids).whereNull("deletedAt");
-      const found = new Set((await rows).map((row) => row.id));
-      return ids.map((one) => found.has(one));
+    const live = this.scope.loader<Owner | undefined>("assistants.live", async (ids) => {
+      const rows = this.scope.table("assistants").whereIn("id", ids).whereNull("deletedAt");
+      const found = new Map((await rows.select("id", "toolServers")).map((row) => [row.id, row]));
+      return ids.map((one) => found.get(one));
     });
-    if (!(await live.load(id))) return undefined;
+    const owner = await live.load(id);
+    if (!owner) return undefined;
     const configurations = this.scope.of(Configurations);
     const each = await Promise.all(KINDS.map((kind) => configurations.of(kind, { id, template: false })));
     const declared = await Promise.all(each.map((one) => declaredFunctions(this.scope, one)));
-    return new Set(declared.flat().map(({ name }) => name));
+    return new Set([...declared.flat().map(({ name }) => name), ...namedTools(owner)]);
   }
 }

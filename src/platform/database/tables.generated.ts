@@ -35,6 +35,8 @@ export interface Tables {
     updatedAt: ColumnWithDefault<Date>;
     deletedAt: NullableColumn<Date>;
     projectId: NullableColumn<string>;
+    toolServers: NullableColumn<unknown>;
+    sealedToolHeaders: NullableColumn<string>;
   };
   audit_events: {
     organizationId: Column<string>;
@@ -888,7 +890,7 @@ export interface Tables {
 export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   api_keys: ["organizationId", "id", "type", "status", "sealedValue", "createdAt", "lastUsedAt", "name", "expiresAt", "permissions", "assistantIds"],
   assistant_files: ["organizationId", "assistantId", "fileId", "status", "problem", "createdAt", "passages"],
-  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId"],
+  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders"],
   audit_events: ["organizationId", "position", "id", "kind", "actor", "keyId", "person", "address", "interface", "requestId", "operation", "recordType", "recordId", "fields", "createdAt", "previousHash", "hash"],
   audit_heads: ["organizationId", "position", "hash"],
   audit_outbox: ["organizationId", "id", "entry", "createdAt"],

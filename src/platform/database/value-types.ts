@@ -15,11 +15,26 @@ type Settings<
   T extends "voice_configurations" | "sms_configurations" | "chat_configurations" | "theme_configurations",
 > = PublicRow<T, "assistantId" | "updatedAt">;
 
-interface Assistant {
+/** An MCP server whose tools an assistant may call, without its headers. */
+export interface ToolServer {
+  /** Unique within the assistant. */
+  readonly name: string;
+  readonly url: string;
+  /** Names of its headers, whose values are encrypted. */
+  readonly headerNames: readonly string[];
+  /** The server's own names of the tools that may be called; null for all. */
+  readonly allowedTools: readonly string[] | null;
+}
+
+interface Variables {
   variables: JsonObject;
 }
 
-interface Template extends Assistant {
+interface Assistant extends Variables {
+  toolServers: readonly ToolServer[];
+}
+
+interface Template extends Variables {
   voice: Settings<"voice_configurations">;
   sms: Settings<"sms_configurations">;
   chat: Settings<"chat_configurations">;

@@ -1,6 +1,5 @@
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { Readable } from "node:stream";
 import { Agent, buildConnector, request, type Dispatcher } from "undici";
 import { tracing } from "../tracing/tracing";
 import { AddressRules } from "./addresses";
@@ -111,7 +110,7 @@ async function post(
     if (!complete) signal.throwIfAborted(); // an answer that does not finish in time counts as none
     return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
   } catch (error) {
-    return { kind: "failed", error: reason(error, signal), timedOut: signal.aborted || isTimeout(error) };
+    return { kind: "failed", error: failureOf(error, signal), timedOut: signal.aborted || isTimeout(error) };
   }
 }
 
@@ -141,7 +140,8 @@ async function fetchText(
     for (const value of [values ?? []].flat()) received.append(name, value);
   const bodiless = status === 204 || status === 205;
   if (bodiless) await answer.body.dump();
-  return new Response(bodiless ? null : (Readable.toWeb(answer.body) as ReadableStream), {
+  // Not by Readable.toWeb, which throws outside of every promise when the reader cancels.
+  return new Response(bodiless ? null : ReadableStream.from<Uint8Array>(answer.body), {
     status,
     headers: received,
   });
@@ -223,7 +223,8 @@ async function read(
 const isTimeout = (error: unknown) =>
   /Timeout/.test((error as Error).name) || /timeout/i.test((error as Error).message);
 
-function reason(error: unknown, signal: AbortSignal): string {
+/** Why a request got no response, as a sentence that customers may see. */
+export function failureOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted || isTimeout(error)) return "No answer in time.";
   if (error instanceof UnreachableHost) return error.message;
   const { code } = error as NodeJS.ErrnoException;

@@ -9,6 +9,7 @@ import type { Storage } from "./storage";
 import type { Telephony } from "./telephony";
 import type { ModelReports } from "./model-reports";
 import type { ModelCredential, TextModel } from "./text-model";
+import type { ToolClient } from "./tool-client";
 import type { ToolRefusals } from "./tool-refusals";
 import type { VoiceEngine } from "./voice-engine";
 
@@ -147,6 +148,8 @@ export interface Ports {
   readonly reader: DocumentReader;
   /** Checks the arguments of functions. */
   readonly checker: ArgumentChecker;
+  /** Lists and calls the tools of MCP servers. */
+  readonly tools: ToolClient;
   readonly quotas: QuotaLimits;
   /** HTTP client for addresses that customers chose. */
   readonly outbound: Outbound;

@@ -12,6 +12,7 @@ import { openStorage } from "./open-storage";
 import { openTelephony } from "./open-telephony";
 import { openVoice } from "./open-voice";
 import type { Ports } from "../ports/ports";
+import { McpTools } from "./mcp-tools";
 import { threadChecker } from "./thread-checker";
 
 /** Servers find the changes of other processes within a second. */
@@ -34,6 +35,7 @@ export function offlinePorts(config: Config): Ports {
     embeddings: undefined,
     reader: childReader(),
     checker: threadChecker(),
+    tools: new McpTools(reach.fetch, answers),
     quotas: openQuotas(config),
     outbound: reach,
     models: openModels(config, catalog, reach.fetch, answers),
