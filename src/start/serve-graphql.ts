@@ -88,7 +88,8 @@ const repeatableBy =
   (isDraining: () => boolean) =>
   (context: Context): Repeatable<Context> | undefined => {
     const { caller, source, idempotencyKey: key } = context;
-    if (key === undefined) return undefined;
+    // Results belong to an organization. Without a credential, mutations are refused, which can be repeated.
+    if (key === undefined || !caller) return undefined;
     return {
       keyOf: (field) => storedKey(caller, key, field),
       once: async (request, work) => {

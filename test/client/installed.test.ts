@@ -244,7 +244,11 @@ describe("programs in TypeScript", () => {
       }
       const happening = setInterval(() => void newChatOf(ASSISTANT_ID), 200);
       afterTest(() => clearInterval(happening));
-      expect(await project.node(`sample-${line}.js`, env)).toMatch(/\w/);
+      const output = await project.node(`sample-${line}.js`, env);
+      expect(output).toMatch(/\w/);
+      // A sample says in comments what it prints.
+      for (const [, printed] of code.matchAll(/console\.log\(.*\/\/ ([A-Z].*)/g))
+        expect(output).toContain(printed);
     },
   );
 });

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import type { Parley, ParleyError as ClientError } from "../../src/web/client";
 import { useApp } from "../support/app";
@@ -161,13 +162,60 @@ describe("an error", () => {
     );
   });
 
+  test("says so for REST, too", async () => {
+    const { url } = await unreliable(running.url, {
+      status: 200,
+      headers: { "Content-Type": "text/html" },
+      body: "<html>",
+    });
+    await expect(client(url).rest.GET("/rest/v1/assistants")).rejects.toMatchObject({
+      code: "INVALID_RESPONSE",
+      message: `${url}/rest/v1/assistants answered with status 200 and not with JSON.`,
+    });
+  });
+
+  test("has only the fields that say something when it is printed", async () => {
+    const error = await createClient({ url: running.url, key: "x", retries: 0 })
+      .graphql("{ organization { id } }")
+      .catch((thrown: unknown) => thrown as object);
+    expect(inspect(error)).not.toContain("undefined");
+  });
+
   test.each([
-    [{ url: "ftp://127.0.0.1" }, "url must begin with http:// or https://."],
-    [{ url: "parley.example" }, "Invalid URL"],
+    [
+      { url: "ftp://127.0.0.1" },
+      'The url "ftp://127.0.0.1" is no address that begins with http:// or https://.',
+    ],
+    [
+      { url: "127.0.0.1:4000" },
+      'The url "127.0.0.1:4000" is no address that begins with http:// or https://.',
+    ],
+    [
+      { url: "localhost:4000" },
+      'The url "localhost:4000" is no address that begins with http:// or https://.',
+    ],
+    [{ url: "http://a.example/?b" }, 'The url "http://a.example/?b" must not have a query or a fragment.'],
+    [
+      { url: "http://a.example/graphql" },
+      'The url "http://a.example/graphql" must be that of the service, without /graphql or /rest.',
+    ],
     [{ url: "http://127.0.0.1", token: "a" }, "Pass either key or token, not both."],
   ])("tells about wrong options: %j", (options, message) => {
     expect(() => createClient({ key: "key", ...options })).toThrow(new TypeError(message));
   });
+});
+
+test.each(["/", "/service", "/service/"])("the address may end with %s", async (path) => {
+  const seen: string[] = [];
+  const fetch = (request: Request) => (
+    seen.push(new URL(request.url).pathname),
+    Promise.resolve(Response.json({ data: {} }))
+  );
+  const parley = createClient({ url: `http://a.example${path}`, fetch });
+  await parley.graphql("{ organization { id } }");
+  await parley.rest.GET("/rest/v1/assistants");
+  const root = path.replace(/\/$/, "");
+  expect(seen).toEqual([`${root}/graphql`, `${root}/rest/v1/assistants`]);
 });
 
 test("the client asks for the token before each request", async () => {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { WebSocket } from "ws";
 import { useApp } from "../support/app";
@@ -64,24 +67,52 @@ describe.each(TRANSPORTS)("over %s, a subscription", (_name, transport) => {
     expect(await results.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("goes on with a new token when its token has expired", async () => {
+  test.each([
+    ["after a result", true],
+    ["without any result", false],
+  ])("goes on with a new token when its token has expired %s", async (_when, speaks) => {
     const id = await newQuietChat();
-    let asked = 0;
+    let [asked, opened] = [0, 0];
     const token = async (): Promise<string> => {
       const expiresIn = asked++ === 0 ? "2s" : "1h";
       return (await running.api.post("/rest/v1/organization/token", { expiresIn }, 200)).token as string;
     };
-    const events = client(running.url, { key: undefined, token }).chat(id).events({ after: "0" });
+    const chat = client(running.url, { key: undefined, token }).chat(id);
+    const events = chat.events({ opened: () => void opened++, ...(speaks && { after: "0" }) });
     const messages = (async function* () {
       for await (const { message } of events) if (message) yield message.content;
     })();
-    await say(running.api, id, "first");
-    expect((await messages.next()).value).toBe("first");
+    if (speaks) {
+      await say(running.api, id, "first");
+      expect((await messages.next()).value).toBe("first");
+    }
     const second = messages.next();
-    await until(() => asked === 2);
+    await until(() => opened === 2);
     await say(running.api, id, "second");
     expect((await second).value).toBe("second");
+    expect([asked, opened]).toEqual([2, 2]);
     await messages.return();
+  });
+
+  test("fails with the error of the function that makes its token", async () => {
+    const token = () => Promise.reject(new Error("no token"));
+    const events = client(running.url, { key: undefined, token }).chat(UNKNOWN_ID).events();
+    await expect(events.next()).rejects.toThrow("no token");
+  });
+
+  test("gives up a server that does not answer, after the time limit or when it is aborted", async () => {
+    const silent = createServer(() => undefined)
+      .on("upgrade", () => undefined)
+      .listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    afterTest(() => (silent.closeAllConnections(), silent.close()));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const late = client(url, { retries: 0, timeoutMs: 200 }).chat(UNKNOWN_ID).events();
+    await expect(late.next()).rejects.toMatchObject({ code: "TIMEOUT" });
+    const stop = new AbortController();
+    const aborted = client(url).chat(UNKNOWN_ID).events({ signal: stop.signal }).next();
+    setTimeout(() => stop.abort(new Error("enough")), 100);
+    await expect(aborted).rejects.toThrow("enough");
   });
 
   test("takes none of the organization's connections any more after the reader has stopped or aborted", async () => {
@@ -102,12 +133,24 @@ describe.each(TRANSPORTS)("over %s, a subscription", (_name, transport) => {
     }
   });
 
-  test("gives up if the service stays away, with retries: 0 at once", async () => {
-    const proxy = await proxied();
-    proxy.leave();
-    const events = client(rootOf(proxy), { retries: 0 }).chat(UNKNOWN_ID).events();
-    await expect(events.next()).rejects.toMatchObject({ code: "NETWORK" });
-  });
+  test.each([
+    [0, 1],
+    [1, 2],
+  ])(
+    "gives up a service that was never there after as many retries as it has: %d",
+    async (retries, tries) => {
+      let opened = 0;
+      const proxy = await proxied();
+      proxy.leave();
+      const asked: number[] = [];
+      const key = () => (asked.push(asked.length), "key");
+      const events = client(rootOf(proxy), { retries, key })
+        .chat(UNKNOWN_ID)
+        .events({ opened: () => void opened++ });
+      await expect(events.next()).rejects.toMatchObject({ code: "NETWORK" });
+      expect([asked.length, opened]).toEqual([tries, 0]);
+    },
+  );
 });
 
 describe.each(TRANSPORTS)("over %s, an answer", (_name, transport) => {
@@ -135,6 +178,30 @@ describe.each(TRANSPORTS)("over %s, an answer", (_name, transport) => {
     const { parts } = await answerTo("Hello?", { half: "At" }, { text: ["At nine."] });
     expect(parts.at(-1)).toMatch(/^ASSISTANT ./);
     expect(parts).toContain("reset");
+  });
+
+  test("is that of its own message, when an earlier one was not read to its end", async () => {
+    const { chatId, model, answered } = await talk(running, [
+      { text: ["One, ", "slowly."], after: 300 },
+      { text: ["Two."] },
+    ]);
+    afterTest(async () => {
+      await answered();
+      await model.stop();
+    });
+    const chat = client().chat(chatId);
+    const first = chat.send("First?");
+    const beginning = first.next();
+    await until(() => model.asked.length === 1);
+    await beginning;
+    await first.return();
+    const parts: string[] = [];
+    for await (const part of chat.send("Second?"))
+      parts.push(
+        part.type === "message" ? `= ${part.message.content}` : part.type === "text" ? part.text : part.type,
+      );
+    expect(parts.at(-1)).toBe("= Two.");
+    expect(parts.filter((part) => part.startsWith("="))).toHaveLength(1);
   });
 
   test("is an error if the chat has ended", async () => {

@@ -84,6 +84,11 @@ describe("a delivery is refused", () => {
       (one) => [{ headers: {}, body: one.text }, SECRETS.plain],
       "The header webhook-id is missing.",
     ],
+    [
+      "without a secret, as of a missing setting",
+      (one) => [requestOf(one), undefined as never],
+      "The secret of the webhook destination is missing.",
+    ],
     ["without a secret", (one) => [requestOf(one), ""], "The secret of the webhook destination is missing."],
     [
       "whose body was parsed",

@@ -147,6 +147,10 @@ const CHANGES: Readonly<Record<string, (world: World, text: string) => Record<st
   }),
   updateSmsConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),
   updateThemeConfiguration: ({ assistantId }, title) => ({ assistantId, input: { theme: { title } } }),
+  updateToolServers: ({ assistantId }, path) => ({
+    assistantId,
+    servers: [{ name: "crm", url: `https://crm.example/${path}` }],
+  }),
   updateVoiceConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),
   updateWebhookDestination: ({ destinationId: id }, name) => ({ id, input: { name } }),
   updateWidgetChat: ({ visitorChatId: chatId }, text) => ({ input: { chatId, metadata: { text } } }),

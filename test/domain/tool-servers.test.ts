@@ -139,12 +139,21 @@ describe("an assistant with a tool server", () => {
     expect([server.calls(), String(told(model)[0])]).toEqual([[], expect.stringContaining("number")]);
   });
 
-  test("leaves a tool out whose schema cannot be used", async () => {
+  test("leaves tools out whose schema cannot be used or is too long, and cuts long descriptions", async () => {
     const wrong = { type: "object", properties: { a: { type: "nonsense" } } } as never;
-    const server = await toolServer(FIND, { name: "wrong", description: "", inputSchema: wrong });
-    const { say, offered } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }]);
+    const long = {
+      type: "object",
+      properties: { a: { type: "string", description: "x".repeat(65_536) } },
+    } as never;
+    const server = await toolServer(
+      { ...FIND, description: "y".repeat(5_000) },
+      { name: "wrong", description: "", inputSchema: wrong },
+      { name: "long", description: "", inputSchema: long },
+    );
+    const { say, offered, model } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }]);
     await say("Hello?");
     expect(offered(0)).toEqual(["find_order"]);
+    expect(model.asked[0]!.tools![0]!.function.description).toBe("y".repeat(4_096));
   });
 });
 
@@ -235,6 +244,17 @@ describe("a tool server that", () => {
     await say("Where is it?");
     expect(told(model)).toEqual([text]);
   });
+});
+
+test("the schema of a tool's results is not compiled, because it could block the service", async () => {
+  const outputSchema = { type: "object", properties: { a: { $ref: "#/nowhere" } } } as never;
+  const server = await toolServer({ ...FIND, outputSchema });
+  const { say } = await talking(
+    [{ name: "shop", url: server.url }],
+    [called("find_order", { number: 1 }), { text: ["Found."] }],
+  );
+  expect(await say("Where is it?")).toBe("Found.");
+  expect(server.calls()).toHaveLength(1);
 });
 
 describe("updateToolServers", () => {

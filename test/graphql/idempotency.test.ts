@@ -36,6 +36,14 @@ describe("a mutation with an Idempotency-Key", () => {
     expect(await assistantCount()).toBe(count);
   });
 
+  test("is refused without a credential as it is without the key", async () => {
+    const nobody = running.api.as({});
+    for (const key of [newKey(), newKey()]) {
+      const { body } = await send(key, CREATE, { name: "Ada" }, nobody);
+      expect([codesOf(body), body.data]).toEqual([["UNAUTHENTICATED"], { createAssistant: null }]);
+    }
+  });
+
   test("repeats only the fields that failed, also in fragments and under aliases", async () => {
     const id = await newAssistant(running.api, { name: "Before" });
     const document = `

@@ -26,6 +26,7 @@ export interface ToolServer {
 
 export type OfferedTool = Pick<Tool, "name" | "description"> & {
   readonly inputSchema?: Tool["inputSchema"];
+  readonly outputSchema?: Tool["outputSchema"];
   readonly run?: (args: Record<string, unknown>) => CallToolResult | Promise<CallToolResult>;
 };
 
@@ -69,7 +70,7 @@ async function serve(
   const server = new Server({ name: "tools", version: "1" }, { capabilities: { tools: {} } });
   const empty = { type: "object", properties: {} } as const;
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: offered.map(({ name, description, inputSchema = empty }) => ({ name, description, inputSchema })),
+    tools: offered.map(({ run: _, inputSchema = empty, ...tool }) => ({ ...tool, inputSchema })),
   }));
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
     const tool = offered.find(({ name }) => name === params.name);

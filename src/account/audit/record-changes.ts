@@ -1,6 +1,6 @@
 import type { Repeater } from "@graphql-yoga/subscription";
-import { unknownCursor } from "../../platform/database/connection";
 import type { Scope } from "../../platform/database/scope";
+import { invalid, quoted } from "../../platform/errors";
 import { polled } from "../../platform/polled";
 import { AuditLog } from "./audit-log";
 import type { ChainedAudit } from "./chain";
@@ -83,7 +83,10 @@ async function begin(scope: Scope, after: string | null | undefined): Promise<nu
   await scope.of(AuditLog).sealForRead();
   const { position } = await scope.of(AuditLog).head();
   if (after == null) return position;
-  if (!/^\d{1,15}$/.test(after) || Number(after) > position) unknownCursor(after, "after");
+  if (!/^\d{1,15}$/.test(after) || Number(after) > position)
+    throw invalid([
+      { path: "after", message: `must be the id of a change that was received; got ${quoted(after)}` },
+    ]);
   return Number(after);
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type * as ClientModule from "@modelcontextprotocol/sdk/client/index.js";
 import type * as HttpModule from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { jsonSchemaValidator as JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { BoundExceeded, type BoundedAnswers } from "../outbound/bounds";
 import { failureOf } from "../outbound/http";
@@ -21,8 +22,8 @@ import { load } from "./load";
 const TIMEOUT_MS = { list: 5_000, call: 20_000 };
 /** Longest response of a server, and longest text of an answer. */
 const MOST_BYTES = { list: 1_048_576, call: 65_536 };
-/** Tools and pages of one list. */
-const MOST = { tools: 256, pages: 10 };
+/** Tools and pages of one list; characters of a description and of the schema of a tool, which every request to a model contains. */
+const MOST = { tools: 256, pages: 10, description: 4_096, schema: 65_536 };
 const FAILURE_LIFETIME_MS = 60_000;
 const PROVIDER = "a tool server";
 
@@ -84,7 +85,7 @@ export class McpTools implements ToolClient {
     );
     const timeout = TIMEOUT_MS[kind];
     const options = { signal: AbortSignal.timeout(timeout), timeout };
-    const client = new Client({ name: "parley", version: ownVersion() });
+    const client = new Client({ name: "parley", version: ownVersion() }, { jsonSchemaValidator: UNCHECKED });
     const bound = { bytes: MOST_BYTES.list, milliseconds: timeout };
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       fetch: withoutListening(this.answers.fetch(this.reach, PROVIDER, bound)),
@@ -97,11 +98,17 @@ export class McpTools implements ToolClient {
     } catch (error) {
       throw new ToolServerFailure(reasonOf(error, options.signal), { cause: error });
     } finally {
-      await Promise.race([transport.terminateSession(), aborted(options.signal)]).catch(() => undefined);
+      if (!options.signal.aborted)
+        await Promise.race([transport.terminateSession(), aborted(options.signal)]).catch(() => undefined);
       await client.close();
     }
   }
 }
+
+/** Schemas of a server are compiled by ArgumentChecker only: they could block this thread. */
+const UNCHECKED: JsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
 
 const NO_RECONNECTION = {
   maxRetries: 0,
@@ -125,7 +132,12 @@ async function allTools(client: Client, options: object): Promise<readonly Liste
   for (let page = 0; page < MOST.pages && found.length < MOST.tools; page++) {
     const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, options);
     for (const { name, description = "", inputSchema } of tools)
-      found.push({ name, description, parameters: { ...inputSchema } });
+      if (JSON.stringify(inputSchema).length <= MOST.schema)
+        found.push({
+          name,
+          description: description.slice(0, MOST.description),
+          parameters: { ...inputSchema },
+        });
     if (nextCursor === undefined) break;
     cursor = nextCursor;
   }

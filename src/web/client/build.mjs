@@ -34,6 +34,7 @@ rmSync(outdir, { recursive: true, force: true });
 await build(shared);
 // The package is one of CommonJS.
 writeFileSync(join(outdir, "package.json"), '{ "type": "module" }\n');
+writeFileSync(join(outdir, "index.d.ts"), 'export * from "./types/client/index.js";\n');
 
 const { outputFiles } = await build({ ...shared, minify: true, write: false });
 const size = outputFiles

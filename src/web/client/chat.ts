@@ -68,7 +68,7 @@ export class Chat {
       const posted = this.connection
         .graphql(POST_MESSAGE, { input }, { signal: either, idempotencyKey })
         .then(({ result }) => replyOf(result));
-      yield* answer(events, posted, either);
+      yield* answer(events, content, posted, either);
     } finally {
       release();
       end();
@@ -123,6 +123,7 @@ function replyOf(posted: PostMessage["result"]): Message {
 /** Fragments from the events, and the reply from either. Without events, which may break off, the reply is enough. */
 async function* answer(
   events: AsyncIterator<ChatEvent, void>,
+  question: string,
   posted: Promise<Message>,
   signal: AbortSignal,
 ): AsyncGenerator<ChatPart, void, void> {
@@ -132,10 +133,13 @@ async function* answer(
   });
   const late = replied.then(() => pause(FOLLOWS_WITHIN_MS, signal));
   late.catch(() => undefined); // its error is that of `posted`, or the end of the answer
+  let isAsked = false; // what comes before the question belongs to an earlier one
   for (;;) {
     const event = await Promise.race([events.next().catch(() => undefined), late]);
     if (!event || event.done) break;
-    const part = partOf(event.value);
+    const { message } = event.value;
+    isAsked ||= message?.role === "USER" && message.content === question;
+    const part = isAsked ? partOf(event.value) : undefined;
     if (part) yield part;
     // The answer may be stored before the response arrives that says which message it is.
     if (part?.type !== "message" || part.message.role !== "ASSISTANT" || part.message.toolCalls?.length)

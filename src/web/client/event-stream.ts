@@ -1,7 +1,8 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { ParleyError } from "./parley-error";
 import { resultOf, type GraphQLResult } from "./run-operation";
-import { credential, type SendOptions } from "./send";
+import { credential, failureOf, startTimer, type SendOptions } from "./send";
+import { linked } from "./signals";
 import type { Transport } from "./subscribe";
 
 /** Subscriptions as Server-Sent Events: each is a request of its own. */
@@ -14,13 +15,24 @@ export const eventStream =
       "Content-Type": "application/json",
       Accept: "text/event-stream",
     };
-    const request = new Request(url, { method: "POST", headers, body: JSON.stringify(payload), signal });
-    const response = await fetch(request).catch((cause: unknown) => {
-      throw new ParleyError(`${url} could not be reached.`, { code: "NETWORK", cause });
+    const { signal: either, abort } = linked(signal); // stays linked as long as the stream is read
+    const request = new Request(url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(payload),
+      signal: either,
     });
-    const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
-    if (!isStream || !response.body) return [await resultOf(url, response)] as never;
-    return results(response.body, url);
+    const stop = startTimer(options, abort);
+    try {
+      const response = await fetch(request);
+      const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+      if (!isStream || !response.body) return [await resultOf(url, response)] as never;
+      return results(response.body, url);
+    } catch (error) {
+      throw failureOf(error, url, signal);
+    } finally {
+      stop();
+    }
   };
 
 /** @throws ParleyError with NETWORK if the stream breaks off */

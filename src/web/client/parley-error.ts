@@ -38,23 +38,19 @@ export interface GraphQLErrorFields {
  */
 export class ParleyError extends Error implements ErrorFields {
   override readonly name = "ParleyError";
-  readonly code: string;
-  readonly status: ErrorFields["status"];
-  readonly details: ErrorFields["details"];
-  readonly requestId: ErrorFields["requestId"];
-  readonly path: ErrorFields["path"];
-  readonly data: unknown;
-  readonly errors: ErrorFields["errors"];
+  declare readonly code: string;
+  declare readonly status?: ErrorFields["status"];
+  declare readonly details?: ErrorFields["details"];
+  declare readonly requestId?: ErrorFields["requestId"];
+  declare readonly path?: ErrorFields["path"];
+  declare readonly data?: unknown;
+  declare readonly errors?: ErrorFields["errors"];
 
   constructor(message: string, { cause, ...fields }: ErrorFields & ErrorOptions) {
-    super(message, { cause });
-    this.code = fields.code;
-    this.status = fields.status;
-    this.details = fields.details;
-    this.requestId = fields.requestId;
-    this.path = fields.path;
-    this.data = fields.data;
-    this.errors = fields.errors;
+    super(message, cause === undefined ? undefined : { cause });
+    // Absent fields stay absent, so that a printed error is short.
+    for (const [name, value] of Object.entries(fields))
+      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
   }
 }
 

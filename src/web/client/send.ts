@@ -26,8 +26,8 @@ const valueOf = (text: Text) => (typeof text === "function" ? text() : text);
 
 /** The headers of the credential, asked for anew. */
 export async function credential({ key, token }: SendOptions): Promise<Record<string, string>> {
-  if (token !== undefined) return { Authorization: `Bearer ${await valueOf(token)}` };
-  return key === undefined ? {} : { "X-API-Key": await valueOf(key) };
+  if (token !== undefined) return { Authorization: `Bearer ${(await valueOf(token)).trim()}` };
+  return key === undefined ? {} : { "X-API-Key": (await valueOf(key)).trim() };
 }
 
 /** Waits. @throws the reason of the signal when it is aborted */
@@ -49,12 +49,22 @@ async function isPassing(response: Response): Promise<boolean> {
   return response.status === 409 && (await response.clone().text()).includes('"REQUEST_IN_PROGRESS"');
 }
 
-/** The failure of a request that got no answer. What the caller has aborted stays as it is. */
-function failureOf(cause: unknown, request: Request): unknown {
-  if (request.signal.aborted) return cause;
+/** The failure of a request without a response. What the caller has aborted, and errors of the client, stay as they are. */
+export function failureOf(cause: unknown, url: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (cause instanceof ParleyError) return cause;
   return cause === LATE
-    ? new ParleyError(`${request.url} did not answer in time.`, { code: "TIMEOUT", cause })
-    : new ParleyError(`${request.url} could not be reached.`, { code: "NETWORK", cause });
+    ? new ParleyError(`${url} did not answer in time.`, { code: "TIMEOUT", cause })
+    : new ParleyError(`${url} could not be reached.`, { code: "NETWORK", cause });
+}
+
+/** Aborts after the time limit. @returns a function that prevents it */
+export function startTimer(
+  { timeoutMs = 75_000 }: SendOptions,
+  abort: (reason: unknown) => void,
+): () => void {
+  const timer = setTimeout(() => abort(LATE), timeoutMs);
+  return () => clearTimeout(timer);
 }
 
 /** Changing a record twice does no harm, unless the second change requires the state before the first. */
@@ -65,20 +75,18 @@ const isRepeatable = ({ method, headers }: Request): boolean =>
  * One try. The whole body is read within the time limit, so that a response that breaks off counts as none.
  * @throws ParleyError with NETWORK or TIMEOUT, or the reason of an aborted signal
  */
-async function attempt(
-  { timeoutMs = 75_000, fetch = globalThis.fetch }: SendOptions,
-  request: Request,
-): Promise<Response> {
+async function attempt(options: SendOptions, request: Request): Promise<Response> {
+  const { fetch = globalThis.fetch } = options;
   const { signal, abort, release } = linked(request.signal);
-  const timer = setTimeout(() => abort(LATE), timeoutMs);
+  const stop = startTimer(options, abort);
   try {
     const response = await fetch(request, { signal });
     const body = await response.arrayBuffer();
     return new Response(body.byteLength > 0 ? body : null, response);
   } catch (error) {
-    throw failureOf(error, request);
+    throw failureOf(error, request.url, request.signal);
   } finally {
-    clearTimeout(timer);
+    stop();
     release();
   }
 }

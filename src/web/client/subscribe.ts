@@ -4,29 +4,36 @@ import { linked } from "./signals";
 import { pause, pauseBefore, type SendOptions } from "./send";
 
 export interface SubscribeOptions {
-  /** Ends the subscription. The reader gets the reason of the signal as an error. */
+  /** Ends the subscription. Its reader gets the reason of the signal as an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when the subscription is open, again after each connection. */
+  /** Called when the service has accepted the subscription: once, and again after each break of the connection. */
   readonly opened?: (() => void) | undefined;
 }
 
 /**
- * Opens a connection; resolves once the service has accepted the subscription, if the transport can tell. The results
- * end without an error only if the service has completed the subscription.
+ * Opens a connection; resolves once the service has accepted it. The results end without an error only if the service has
+ * completed the subscription.
+ * @throws ParleyError
  */
 export type Transport = (
   payload: { readonly query: string; readonly variables: Record<string, unknown> },
   signal: AbortSignal,
 ) => Promise<AsyncIterable<GraphQLResult>>;
 
-/** The service takes up a subscription where it ended. */
+/** After these errors, the service takes a subscription up again. */
 const PASSING = new Set(["NETWORK", "TIMEOUT", "RATE_LIMITED", "UNAVAILABLE"]);
+/** Tries in a row to connect again. A connection without results that lasted so long, in ms, ends the row. */
+const MAX_TRIES = 10;
+const STABLE_MS = 1_000;
 
-/** Whether another connection can help: the service is away, or the token has expired and can be renewed. */
-const canResume = (error: unknown, { token }: SendOptions, isAccepted: boolean): boolean =>
-  error instanceof ParleyError &&
-  (PASSING.has(error.code) ||
-    (error.code === "UNAUTHENTICATED" && isAccepted && typeof token === "function"));
+/** How often another connection may be tried after an error. */
+function triesAfter(error: unknown, { retries = 2, token }: SendOptions, wasOpen: boolean): number {
+  if (!(error instanceof ParleyError)) return 0;
+  // The token was good when the connection was opened, so it has expired.
+  if (error.code === "UNAUTHENTICATED") return wasOpen && typeof token === "function" ? MAX_TRIES : 0;
+  if (!PASSING.has(error.code)) return 0;
+  return wasOpen && retries > 0 ? MAX_TRIES : retries;
+}
 
 /** The id of the one field of a result, by which a stream continues. */
 const idOf = (data: unknown): unknown => (Object.values(data ?? {})[0] as { id?: unknown } | null)?.id;
@@ -34,7 +41,7 @@ const idOf = (data: unknown): unknown => (Object.values(data ?? {})[0] as { id?:
 /**
  * Follows a subscription until the service completes it, over as many connections as that takes. If the document has
  * the variable `$after` and selects `id`, it continues after the last result, so none is lost.
- * @throws ParleyError when the service refuses it, or cannot be reached after ten tries
+ * @throws ParleyError when the service refuses it, or cannot be reached again
  */
 export async function* subscribe(
   transport: Transport,
@@ -46,13 +53,17 @@ export async function* subscribe(
   const query = await textOf(document);
   const { signal: either, abort: end, release } = linked(signal);
   let current: Record<string, unknown> = { ...variables };
-  let isAccepted = false;
+  let wasOpen = false;
   try {
     for (let tries = 0; ; tries++) {
+      let [isOpen, openedAt] = [false, 0];
       try {
-        for await (const result of await openedBy(transport, { query, variables: current }, either, opened)) {
+        const results = await transport({ query, variables: current }, either);
+        [isOpen, wasOpen, openedAt] = [true, true, Date.now()];
+        opened?.();
+        for await (const result of results) {
           const data = dataOf(result);
-          [tries, isAccepted] = [0, true];
+          tries = 0;
           const id = idOf(data);
           if (id !== undefined && query.includes("$after")) current = { ...current, after: id };
           yield data;
@@ -61,8 +72,9 @@ export async function* subscribe(
         return;
       } catch (error) {
         either.throwIfAborted();
-        if (tries >= (options.retries === 0 ? 0 : 10) || !canResume(error, options, isAccepted)) throw error;
-        isAccepted = false;
+        if (isOpen && Date.now() - openedAt > STABLE_MS) tries = 0;
+        const isCredential = error instanceof ParleyError && error.code === "UNAUTHENTICATED";
+        if (tries >= triesAfter(error, options, isCredential ? isOpen : wasOpen)) throw error;
       }
       await pause(pauseBefore(tries), either);
     }
@@ -70,15 +82,4 @@ export async function* subscribe(
     release();
     end();
   }
-}
-
-async function openedBy(
-  transport: Transport,
-  payload: Parameters<Transport>[0],
-  signal: AbortSignal,
-  opened: (() => void) | undefined,
-): Promise<AsyncIterable<GraphQLResult>> {
-  const results = await transport(payload, signal);
-  opened?.();
-  return results;
 }

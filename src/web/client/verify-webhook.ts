@@ -28,9 +28,11 @@ export type VerifiedWebhook<N extends EventName = EventName> = {
   };
 }[N];
 
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** A request of another framework than Fetch: `body` are the bytes or the text as received, not parsed. */
 export interface ReceivedRequest {
-  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: Headers | Fields;
   readonly body: string | Uint8Array;
 }
 
@@ -45,7 +47,7 @@ const refuse = (message: string): never => {
 
 /** The text of a body, for which the signature was made. */
 async function bodyOf(request: Request | ReceivedRequest): Promise<string> {
-  if (request instanceof Request) return request.text();
+  if ("text" in request) return request.text();
   const { body } = request as { body: unknown };
   if (typeof body === "string") return body;
   if (body instanceof Uint8Array) return new TextDecoder().decode(body);
@@ -88,10 +90,11 @@ export async function verifyWebhook(
 ): Promise<VerifiedWebhook> {
   const { headers } = request;
   const header = (name: string): string | undefined => {
-    const value = headers instanceof Headers ? headers.get(name) : headers[name as keyof typeof headers];
-    return (value as string | null | undefined) ?? undefined;
+    const { get } = headers as { get?: unknown };
+    const value = typeof get === "function" ? (headers as Headers).get(name) : (headers as Fields)[name];
+    return value?.toString();
   };
-  const secrets = [secret].flat().filter((one) => one !== "");
+  const secrets = [secret].flat().filter(Boolean); // undefined, too: an environment variable may be missing
   if (secrets.length === 0) refuse("The secret of the webhook destination is missing.");
   const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map(
     (name) => header(name) ?? refuse(`The header ${name} is missing.`),
