@@ -46,7 +46,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   // Columns besides those that the organization configures.
   api_keys: "id organization_id sealed_value",
   assistant_files: "assistant_id file_id organization_id problem status",
-  assistants: "id organization_id",
+  assistants: "id organization_id sealed_tool_headers tool_servers",
   chat_configurations: "assistant_id organization_id",
   // Only ids; those of a conversation are removed as soon as nothing waits.
   delivery_queues: "chat_id claim delivery_id destination_id organization_id",
