@@ -154,7 +154,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Copies an assistant or template with its variables and configurations, but without its attached files. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.",
+      "Copies an assistant or template with its variables, configurations and tool servers, but without its attached files. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.",
   })
   duplicateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant or template." }) id: string,

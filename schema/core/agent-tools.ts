@@ -21,7 +21,7 @@ const GRAPH = ["nodes", "edges", "problems"] as const;
 export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   assistants: READS,
   assistantTemplates: READS,
-  assistant: { ...READS, shows: CONFIGURATIONS },
+  assistant: { ...READS, shows: [...CONFIGURATIONS, "toolServers"] },
   createAssistant: { ...ADDS, shows: CONFIGURATIONS },
   duplicateAssistant: { ...ADDS, shows: CONFIGURATIONS },
   updateAssistant: SETS,
@@ -35,6 +35,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   attachFile: SETS,
   detachFile: SETS,
   testFunction: { ...ADDS, reachesOut: true },
+  updateToolServers: { ...SETS, shows: ["toolServers"] },
   testToolServer: { ...ADDS, reachesOut: true },
 
   startChat: { ...ADDS, reachesOut: true, shows: ["messages"] },

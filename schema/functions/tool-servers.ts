@@ -37,13 +37,13 @@ export class ToolServerInput {
   @Rule({ minLength: 1, maxLength: 32 })
   @Field({
     description:
-      "Name, 1 to 32 letters, digits, _ or -, unique within the assistant. It precedes the name of a tool that a function or an earlier server has, too.",
+      "Name, 1 to 32 letters, digits, _ or -, unique within the assistant. It precedes the names of the server's tools: the model gets find_order of the server shop as shop_find_order.",
   })
   name!: string;
   @Rule({ minLength: 1, maxLength: 2048 })
   @Field({
     description:
-      "URL of the server, 1 to 2,048 characters. Private addresses need the operator's consent (OUTBOUND_ALLOW).",
+      "URL of the server, 1 to 2,048 characters. Secrets belong into headers: everyone who may read the assistant sees the URL. Private addresses need the operator's consent (OUTBOUND_ALLOW).",
   })
   url!: string;
   @Field(() => JSONObject, {
@@ -70,6 +70,17 @@ export class ListedTool {
   parameters!: Record<string, unknown>;
   @Field({ description: "Whether the assistant may call it." })
   allowed!: boolean;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Name under which the model gets it: those of the server and of the tool; null if the model does not get it.",
+  })
+  callName!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "Reason why the model does not get an allowed tool; null otherwise.",
+  })
+  problem!: string | null;
 }
 
 @ObjectType({ description: "Result of a test of a tool server.", simpleResolvers: true })
@@ -78,8 +89,12 @@ export class ToolServerTest {
   connected!: boolean;
   @Field(() => String, { nullable: true, description: "Reason why it has not; null if it has." })
   problem!: string | null;
-  @Field(() => [ListedTool], { description: "Tools of the server, at most 256." })
+  @Field(() => [ListedTool], {
+    description: "Tools of the server, at most 256. The model gets at most 64 of all servers.",
+  })
   tools!: readonly ListedTool[];
+  @Field(() => [String], { description: "Names in allowedTools that the server does not list." })
+  unknownTools!: readonly string[];
 }
 
 @ArgsType()

@@ -206,7 +206,7 @@ function portsOf(
     embeddings: vectors ? openEmbeddings(config, reach.fetch, answers) : undefined,
     reader: childReader(),
     checker: threadChecker(),
-    tools: new McpTools(reach.fetch, answers),
+    tools: new McpTools(reach.fetch, answers, logger),
     retention: openRetention(config),
     quotas: openQuotas(config),
     ...later,

@@ -11,7 +11,7 @@ const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.0/8" });
 const SET = `mutation ($id: ID!, $servers: [ToolServerInput!]!) {
   updateToolServers(assistantId: $id, servers: $servers) { id toolServers { name url headerNames allowedTools } } }`;
 const TRY = `mutation ($id: ID!, $name: String!) {
-  testToolServer(assistantId: $id, name: $name) { connected problem tools { name description parameters allowed } } }`;
+  testToolServer(assistantId: $id, name: $name) { connected problem tools { name description parameters allowed callName problem } unknownTools } }`;
 const CREDENTIAL = `mutation ($url: String!) { setModelCredential(input: { provider: OPENAI, apiKey: "k", baseUrl: $url }) { provider } }`;
 const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role content } }`;
 
@@ -60,10 +60,10 @@ describe("an assistant with a tool server", () => {
     const headers = { Authorization: "Bearer of-the-shop" };
     const { say, model, chatId, offered } = await talking(
       [{ name: "shop", url: server.url, headers }],
-      [called("find_order", { number: 7 }), { text: ["It is on its way."] }],
+      [called("shop_find_order", { number: 7 }), { text: ["It is on its way."] }],
     );
     expect(await say("Where is order 7?")).toBe("It is on its way.");
-    expect(offered(0)).toEqual(["find_order"]);
+    expect(offered(0)).toEqual(["shop_find_order"]);
     expect(model.asked[0]!.tools![0]!.function).toMatchObject({
       description: "Finds an order",
       parameters: NUMBER,
@@ -93,12 +93,12 @@ describe("an assistant with a tool server", () => {
     const server = await toolServer(FIND);
     const { say, offered, id } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }]);
     for (const text of ["one", "two", "three"]) await say(text);
-    expect([server.lists(), offered(2)]).toEqual([1, ["find_order"]]);
+    expect([server.lists(), offered(2)]).toEqual([1, ["shop_find_order"]]);
     await say("in another chat", await newChat(running.api, id));
     expect(server.lists()).toBe(1);
   });
 
-  test("has only the tools that are allowed, under names that models accept and that no function has", async () => {
+  test("has only the tools that are allowed, under names that models accept and that begin with the server", async () => {
     const [first, second] = [
       await toolServer(
         FIND,
@@ -117,23 +117,99 @@ describe("an assistant with a tool server", () => {
       [own],
     );
     await say("Look.");
-    expect(offered(0)).toEqual(["send_mail", "find_order", "orders_list_all", "b_find_order"]);
+    expect(offered(0)).toEqual(["send_mail", "a_find_order", "a_orders_list_all", "b_find_order"]);
     expect(told(model)).toEqual(["from the second"]);
   });
 
-  test("a function keeps its name, and the tool of the same name gets that of its server", async () => {
-    const server = await toolServer(FIND);
-    const own = { name: "find_order", description: "own", serverUrl: "https://example.com" };
+  test("a function hides the tool of the same name", async () => {
+    const server = await toolServer(FIND, { name: "other", description: "" });
+    const own = { name: "shop_find_order", description: "own", serverUrl: "https://example.com" };
     const { say, offered } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }], [own]);
     await say("Hello?");
-    expect(offered(0)).toEqual(["find_order", "shop_find_order"]);
+    expect(offered(0)).toEqual(["shop_find_order", "shop_other"]);
+  });
+
+  test("takes the list that began with the chat, and calls no other server while one is away", async () => {
+    const [away, works] = [await toolServer(FIND), await toolServer(FIND)];
+    away.answer((res) => void res.writeHead(503).end());
+    const servers = [
+      { name: "away", url: away.url },
+      { name: "works", url: works.url },
+    ];
+    const { say, model, chatId } = await talking(servers, [
+      called("away_find_order", { number: 1 }),
+      { text: ["No."] },
+    ]);
+    await until(() => works.lists() === 1); // before any message
+    expect(chatId).toMatch(/\w/);
+    await say("Where is it?");
+    expect([works.calls(), works.lists(), told(model)]).toEqual([
+      [],
+      1,
+      ["There is no function away_find_order."],
+    ]);
+  });
+
+  test("sends the headers of a call with the call alone", async () => {
+    const server = await toolServer(FIND);
+    const { say } = await talking(
+      [{ name: "shop", url: server.url }],
+      [called("shop_find_order", { number: 7 }), { text: ["Yes."] }],
+    );
+    await say("Where is order 7?");
+    const others = server.asked.filter(({ method }) => method !== "tools/call");
+    expect(others.length).toBeGreaterThan(1);
+    for (const { headers } of others)
+      expect([headers["idempotency-key"], headers["parley-chat-id"]]).toEqual([undefined, undefined]);
+  });
+
+  test("gets tools whose schema names its dialect, and those beside a malformed one", async () => {
+    const dialect = { $schema: "https://json-schema.org/draft/2020-12/schema", ...NUMBER } as never;
+    const server = await toolServer({ ...FIND, inputSchema: dialect });
+    const tools = [
+      { name: "none", inputSchema: null },
+      { name: "odd", inputSchema: { type: "string" } },
+      { name: 1 },
+      FIND,
+    ];
+    const { say, offered } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }]);
+    await say("Hello?");
+    expect(offered(0)).toEqual(["shop_find_order"]);
+    const odd = await toolServer(...(tools as never[]));
+    const id = await newAssistant(running.api);
+    await set(id, { name: "odd", url: odd.url });
+    const { connected, problem, tools: listed } = await tryServer(id, "odd");
+    expect(problem).toBeNull();
+    expect([connected, listed.map(({ name }: { name: string }) => name)]).toEqual([true, ["find_order"]]);
+  });
+
+  test("never shows the headers of a server that repeats them", async () => {
+    const TOKEN = "Bearer of-the-shop-and-long";
+    const repeats = (): never => {
+      throw new Error(`refused ${TOKEN}`);
+    };
+    const server = await toolServer(
+      { ...FIND, run: () => saying(`You sent ${TOKEN}`) },
+      { name: "fail", description: "", run: repeats },
+    );
+    const { say, model, id } = await talking(
+      [{ name: "shop", url: server.url, headers: { Authorization: TOKEN } }],
+      [called("shop_find_order", { number: 1 }), called("shop_fail"), { text: ["Well."] }],
+    );
+    await say("Show it.");
+    expect(told(model)).toEqual([
+      "You sent ***",
+      "The tool could not be called: The server answered: refused ***",
+    ]);
+    server.answer((res) => void res.writeHead(200, { "content-type": TOKEN }).end());
+    expect(JSON.stringify(await tryServer(id, "shop"))).not.toContain("of-the-shop");
   });
 
   test("does not send arguments that do not fit, and tells the model so", async () => {
     const server = await toolServer(FIND);
     const { say, model } = await talking(
       [{ name: "shop", url: server.url }],
-      [called("find_order", { number: "seven" }), { text: ["Which number?"] }],
+      [called("shop_find_order", { number: "seven" }), { text: ["Which number?"] }],
     );
     await say("Where is it?");
     expect([server.calls(), String(told(model)[0])]).toEqual([[], expect.stringContaining("number")]);
@@ -152,7 +228,7 @@ describe("an assistant with a tool server", () => {
     );
     const { say, offered, model } = await talking([{ name: "shop", url: server.url }], [{ text: ["Yes."] }]);
     await say("Hello?");
-    expect(offered(0)).toEqual(["find_order"]);
+    expect(offered(0)).toEqual(["shop_find_order"]);
     expect(model.asked[0]!.tools![0]!.function.description).toBe("y".repeat(4_096));
   });
 });
@@ -200,11 +276,12 @@ describe("a tool server that", () => {
     const { say, offered, id } = await talking(servers, [{ text: ["Hello."] }]);
     expect(await say("Hello?")).toBe("Hello.");
     expect(await say("And now?")).toBe("Hello.");
-    expect([offered(0), offered(1)]).toEqual([["weather"], ["weather"]]);
+    expect([offered(0), offered(1)]).toEqual([["works_weather"], ["works_weather"]]);
     expect(await tryServer(id, "broken")).toEqual({
       connected: false,
       problem: expect.stringMatching(problem),
       tools: [],
+      unknownTools: [],
     });
     broken.answer(undefined);
     expect(await tryServer(id, "broken")).toMatchObject({
@@ -221,7 +298,7 @@ describe("a tool server that", () => {
     const server = await toolServer(FIND);
     const { say, model } = await talking(
       [{ name: "shop", url: server.url }],
-      [{ text: ["Hello."] }, called("find_order", { number: 7 }), { text: ["I cannot see it."] }],
+      [{ text: ["Hello."] }, called("shop_find_order", { number: 7 }), { text: ["I cannot see it."] }],
     );
     await say("Hello?");
     breakIt(server);
@@ -239,7 +316,7 @@ describe("a tool server that", () => {
     const server = await toolServer({ ...FIND, run: () => result as never });
     const { say, model } = await talking(
       [{ name: "shop", url: server.url }],
-      [called("find_order", { number: 7 }), { text: ["Well."] }],
+      [called("shop_find_order", { number: 7 }), { text: ["Well."] }],
     );
     await say("Where is it?");
     expect(told(model)).toEqual([text]);
@@ -251,7 +328,7 @@ test("the schema of a tool's results is not compiled, because it could block the
   const server = await toolServer({ ...FIND, outputSchema });
   const { say } = await talking(
     [{ name: "shop", url: server.url }],
-    [called("find_order", { number: 1 }), { text: ["Found."] }],
+    [called("shop_find_order", { number: 1 }), { text: ["Found."] }],
   );
   expect(await say("Where is it?")).toBe("Found.");
   expect(server.calls()).toHaveLength(1);
@@ -289,6 +366,27 @@ describe("updateToolServers", () => {
     );
   });
 
+  test("warns of headers that it removes, and says what the model gets", async () => {
+    const server = await toolServer(FIND, { name: "other", description: "" });
+    const id = await newAssistant(running.api);
+    const shop = { name: "shop", url: server.url, allowedTools: ["find_order", "gone"] };
+    const warnings = async (...servers: object[]) =>
+      ((await running.api.graphql(SET, { id, servers })).body.extensions as { warnings?: string[] }).warnings;
+    expect(await warnings({ ...shop, headers: { a: "b" } })).toBeUndefined();
+    expect(await warnings({ ...shop, name: "store" })).toEqual([
+      expect.stringContaining("tool server shop were removed"),
+    ]);
+    await set(id, { ...shop, headers: { a: "b" } });
+    expect(await warnings({ ...shop, headers: {} })).toBeUndefined();
+    expect(await tryServer(id, "shop")).toMatchObject({
+      tools: [
+        { name: "find_order", allowed: true, callName: "shop_find_order", problem: null },
+        { name: "other", allowed: false, callName: null, problem: null },
+      ],
+      unknownTools: ["gone"],
+    });
+  });
+
   test("a copy of the assistant has the servers with their headers", async () => {
     const server = await toolServer(FIND);
     const id = await newAssistant(running.api);
@@ -312,6 +410,11 @@ describe("updateToolServers", () => {
     [{ headers: { "parley-chat-id": "c" } }, "servers.0.headers.parley-chat-id", "is set by the service"],
     [{ headers: { a: "b\r\nc: d" } }, "servers.0.headers.a", "must be 1 to 4,096 printable ASCII characters"],
     [{ headers: { a: 1 } }, "servers.0.headers.a", "must be 1 to 4,096 printable ASCII characters"],
+    [
+      { headers: { "X-Key": "1", "x-key": "2" } },
+      "servers.0.headers.x-key",
+      "must not be that of another header",
+    ],
     [{ allowedTools: [] }, "servers.0.allowedTools", "must have at least 1 item; got 0"],
   ])("refuses %j", async (change, path, message) => {
     const id = await newAssistant(running.api);
@@ -342,10 +445,24 @@ test("testFunction calls a tool", async () => {
   const id = await newAssistant(running.api);
   await set(id, { name: "shop", url: server.url });
   const { testFunction } = await running.api.gql(
-    `mutation ($id: ID!) { testFunction(assistantId: $id, channel: SMS, name: "find_order", arguments: { number: 3 }) { failed response } }`,
+    `mutation ($id: ID!) { testFunction(assistantId: $id, channel: SMS, name: "shop_find_order", arguments: { number: 3 }) { failed response request } }`,
     { id },
   );
-  expect(testFunction).toEqual({ failed: false, response: "Order 3 is on its way." });
+  expect(testFunction).toEqual({
+    failed: false,
+    response: "Order 3 is on its way.",
+    request: { url: server.url, body: { name: "find_order", arguments: { number: 3 } } },
+  });
+  server.answer((res) => void res.writeHead(401).end());
+  expect(await tryServer(id, "shop")).toMatchObject({ connected: false });
+  const failed = await running.api.gql(
+    `mutation ($id: ID!) { testFunction(assistantId: $id, channel: SMS, name: "shop_find_order", arguments: {}) { failed response } }`,
+    { id },
+  );
+  expect(failed.testFunction).toEqual({
+    failed: true,
+    response: "The tools of the server shop cannot be listed: The server answered with status 401.",
+  });
 });
 
 test("an ACTION of a workflow calls a tool that is allowed by name", async () => {
@@ -360,7 +477,7 @@ test("an ACTION of a workflow calls a tool that is allowed by name", async () =>
       look: {
         type: "ACTION",
         assistantId,
-        functionName: "find_order",
+        functionName: "shop_find_order",
         arguments: { number: "{number}" },
         resultVariable: "order",
       },

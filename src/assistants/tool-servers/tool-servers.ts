@@ -56,6 +56,9 @@ export class ToolServers {
         ...{ name, url, allowedTools },
         headerNames: Object.keys(headers[name]!),
       }));
+      for (const { name, headerNames } of row.toolServers ?? [])
+        if (headerNames.length > 0 && !servers.some((one) => one.name === name && keeps(one, headers)))
+          this.scope.warn(droppedHeaders(name));
       const toolServers = stored.length === 0 ? null : stored;
       const sealedToolHeaders = scope.of(ToolServers).sealed(assistantId, headers);
       await rows.update(encoded({ toolServers, sealedToolHeaders }));
@@ -94,6 +97,9 @@ export class ToolServers {
       ...(names.length > MOST_HEADERS
         ? [at("headers", `must have at most ${MOST_HEADERS} headers; got ${names.length}`)]
         : []),
+      ...names
+        .filter((one, place) => names.findIndex((other) => other.toLowerCase() === one.toLowerCase()) < place)
+        .map((one) => at(`headers.${one}`, "must not be that of another header")),
       ...Object.entries(headers ?? {}).flatMap(([header, value]) => {
         const message = problemOfHeader(header, value);
         return message === undefined ? [] : [at(`headers.${header}`, message)];
@@ -117,6 +123,13 @@ export class ToolServers {
     return `${this.scope.organizationId}/assistants/${assistantId}`;
   }
 }
+
+/** Whether a server has headers, or was sent without on purpose. */
+const keeps = ({ name, headers }: ToolServerInput, kept: Headers): boolean =>
+  headers != null || Object.keys(kept[name] ?? {}).length > 0;
+
+const droppedHeaders = (name: string): string =>
+  `The headers of the tool server ${name} were removed: headers that are left out stay only for a server of the same name and origin.`;
 
 function headersOf(
   { name, url, headers }: ToolServerInput,

@@ -1,6 +1,6 @@
 import { Configurations } from "../../assistants/configurations/configurations";
 import { toolsOf } from "../../conversation/functions/functions";
-import { distinctTools, MAX_AGE_MS, modelTool, serverTools } from "../../conversation/functions/server-tools";
+import { withoutTaken, MAX_AGE_MS, modelTool, serverTools } from "../../conversation/functions/server-tools";
 import { fill } from "../../conversation/functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import type { ModelTool } from "../../platform/ports/text-model";
@@ -87,7 +87,7 @@ async function functionsOf(
 ): Promise<ModelTool[]> {
   const listed = await serverTools(scope, assistant, MAX_AGE_MS.atStart);
   const names = own.map(({ name }) => name);
-  return [...own, ...distinctTools(listed, names).map(modelTool)];
+  return [...own, ...withoutTaken(listed, names).map(modelTool)];
 }
 
 /** The vendor's own id of a voice. */

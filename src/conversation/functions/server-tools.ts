@@ -2,7 +2,7 @@ import { ToolServers, type Owner } from "../../assistants/tool-servers/tool-serv
 import { currentTime } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 import type { ModelCall, ModelTool } from "../../platform/ports/text-model";
-import type { ToolAnswer, ToolServerAddress } from "../../platform/ports/tool-client";
+import { ToolServerFailure, type ToolAnswer, type ToolServerAddress } from "../../platform/ports/tool-client";
 import { tracing } from "../../platform/tracing/tracing";
 
 /** A tool of an MCP server, under the name that the model gets. */
@@ -20,45 +20,83 @@ export const maxAgeIn = ({ startedAt }: { readonly startedAt: Date }): number =>
   currentTime() - startedAt.getTime() < MAX_AGE_MS.atStart ? MAX_AGE_MS.atStart : MAX_AGE_MS.later;
 
 /** Tools that an assistant gets from its servers. */
-const MOST_TOOLS = 64;
+export const MOST_TOOLS = 64;
 
-/**
- * The tools that an assistant's servers allow. A server that cannot be used costs its own tools only, and tools whose
- * parameters cannot be checked are left out.
- */
-export async function serverTools(scope: Scope, assistant: Owner, maxAgeMs: number): Promise<ServerTool[]> {
-  if (!assistant.toolServers) return [];
+interface Listed {
+  readonly tools: readonly ServerTool[];
+  /** Why servers could not be used, by their names. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+/** The tools that an assistant's servers allow. A server that cannot be used costs its own tools only. */
+export async function listTools(scope: Scope, assistant: Owner, maxAgeMs: number): Promise<Listed> {
+  const failures = new Map<string, string>();
+  if (!assistant.toolServers) return { tools: [], failures };
   const servers = await scope.of(ToolServers).addresses(assistant);
-  const each = await Promise.all(
-    servers.map(async (server) => {
-      const listed = await scope.ports.tools.list(server, maxAgeMs).catch(() => []);
+  const each = servers.map(async (server) => {
+    try {
+      const listed = await scope.ports.tools.list(server, maxAgeMs);
       const allowed = listed.filter(({ name }) => server.allowedTools?.includes(name) ?? true);
-      return allowed.map(({ name, ...tool }) => ({ ...tool, name: modelName(name), ownName: name, server }));
-    }),
-  );
-  const usable = each.flat().map(async (tool) => {
+      return allowed.map(({ name, ...tool }) => ({
+        ...tool,
+        ...{ name: callNameOf(server.name, name), ownName: name, server },
+      }));
+    } catch (error) {
+      if (!(error instanceof ToolServerFailure)) throw error;
+      failures.set(server.name, error.message);
+      return [];
+    }
+  });
+  const usable = (await Promise.all(each)).flat().map(async (tool) => {
     const problem = await scope.ports.checker.problemOf(scope.organizationId, tool.parameters);
     return problem === undefined ? [tool] : [];
   });
-  return (await Promise.all(usable)).flat().slice(0, MOST_TOOLS);
+  const tools = (await Promise.all(usable)).flat().slice(0, MOST_TOOLS);
+  return { tools: withoutTaken(tools, []), failures };
 }
 
-/** A name that every model accepts. */
-const modelName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+/** The tools alone. */
+export const serverTools = async (scope: Scope, assistant: Owner, maxAgeMs: number) =>
+  (await listTools(scope, assistant, maxAgeMs)).tools;
+
+/** Begins to list the tools of a chat that starts, so that its first answer need not wait. */
+export function listAhead(scope: Scope, assistant: Owner): void {
+  void listTools(scope, assistant, MAX_AGE_MS.atStart).catch(() => undefined);
+}
+
+/**
+ * The name of a tool for the model, which does not depend on other servers and functions: a call must never reach another
+ * server because the one it was meant for is away.
+ */
+export const callNameOf = (server: string, tool: string): string =>
+  `${server}_${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 
 /** Names that an assistant's servers may have tools of, as the model gets them; none of a server that is allowed all. */
 export const namedTools = ({ toolServers }: Pick<Owner, "toolServers">): string[] =>
-  (toolServers ?? []).flatMap(({ allowedTools }) => (allowedTools ?? []).map(modelName));
+  (toolServers ?? []).flatMap(({ name, allowedTools }) =>
+    (allowedTools ?? []).map((tool) => callNameOf(name, tool)),
+  );
 
-/** Tools with names that differ from those taken: the server's name precedes one that is. What is still taken is left out. */
-export function distinctTools(tools: readonly ServerTool[], taken: Iterable<string>): ServerTool[] {
+/** Tools whose names no function has, and no earlier tool. */
+export function withoutTaken(tools: readonly ServerTool[], taken: Iterable<string>): ServerTool[] {
   const names = new Set(taken);
-  return tools.flatMap((tool) => {
-    const name = names.has(tool.name) ? modelName(`${tool.server.name}_${tool.name}`) : tool.name;
-    if (names.has(name)) return [];
-    names.add(name);
-    return [{ ...tool, name }];
-  });
+  return tools.filter(({ name }) => !names.has(name) && names.add(name));
+}
+
+/** A tool by its name for the model; else why its server cannot be used, or undefined if no server has it. */
+export async function findTool(
+  scope: Scope,
+  assistant: Owner,
+  name: string,
+  maxAgeMs: number,
+): Promise<ServerTool | ToolAnswer | undefined> {
+  const { tools, failures } = await listTools(scope, assistant, maxAgeMs);
+  const tool = tools.find((one) => one.name === name);
+  if (tool) return tool;
+  const [failed] = [...failures].filter(([server]) => name.startsWith(callNameOf(server, "")));
+  return (
+    failed && { failed: true, text: `The tools of the server ${failed[0]} cannot be listed: ${failed[1]}` }
+  );
 }
 
 /** What the model gets of a tool. */

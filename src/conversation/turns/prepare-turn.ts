@@ -14,7 +14,7 @@ import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
 import type { WorkflowPosition } from "../workflows/workflow-position";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
-import { distinctTools, maxAgeIn, modelTool, serverTools, type ServerTool } from "../functions/server-tools";
+import { withoutTaken, maxAgeIn, modelTool, serverTools, type ServerTool } from "../functions/server-tools";
 import {
   citationOf,
   knowledgeForLocal,
@@ -196,7 +196,7 @@ async function offeredTools(
     ...transitions,
     ...tools.filter(({ name }) => !transitions.some((transition) => transition.name === name)),
   ];
-  const fromServers = distinctTools(
+  const fromServers = withoutTaken(
     listed,
     own.map(({ name }) => name),
   );

@@ -19,6 +19,7 @@ import { startOf } from "../workflows/flow";
 import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
+import { listAhead } from "../functions/server-tools";
 import { warnOfUnresolved } from "./unresolved-variables";
 import { Chats, firstStatus, type Chat, type VisitorColumns } from "../../chats/chats/chats";
 
@@ -39,6 +40,8 @@ export interface StartChatInput extends Partial<VisitorColumns> {
   readonly greets?: boolean;
 }
 
+const checkFor = (channel: Channel) => (deployment: Deployment) => checkDeployment(deployment, channel);
+
 /** Starts chats. */
 export class ChatStart {
   constructor(private readonly scope: Scope) {}
@@ -51,11 +54,11 @@ export class ChatStart {
   async start(input: StartChatInput): Promise<Chat> {
     const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
     const channel = input.channel ?? "TEXT";
+    const purpose = { instead: "chat with the copy", check: checkFor(channel) };
     const target = targetOf({ assistantId, workflowId, deploymentId });
-    const check = (deployment: Deployment) => checkDeployment(deployment, channel);
-    const purpose = { instead: "chat with the copy", check };
     const resolved = await resolve(this.scope, target, variables ?? {}, purpose);
     const { assistant, flow } = resolved;
+    listAhead(this.scope, assistant);
     return this.scope.transaction(async (scope) => {
       await this.checkStart(scope, resolved, channel);
       const greetingOnly = input.visitorId != null;

@@ -5,13 +5,8 @@ import { Configurations, KIND_OF } from "../../assistants/configurations/configu
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "../functions/functions";
-import {
-  callServerTool,
-  distinctTools,
-  MAX_AGE_MS,
-  serverTools,
-  type ServerTool,
-} from "../functions/server-tools";
+import { callServerTool, findTool, MAX_AGE_MS, type ServerTool } from "../functions/server-tools";
+import type { ToolAnswer } from "../../platform/ports/tool-client";
 import { WHOLE_PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import { fillDeep } from "../functions/variables";
 import { newId } from "../../platform/database/ids";
@@ -72,8 +67,9 @@ export async function act(
   return { chat: updatedChat, outcome: { called: call.name } };
 }
 
-function newCall(node: WorkflowNode, declared: Callable | undefined, sources: Sources): Call {
-  const args = declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
+function newCall(node: WorkflowNode, declared: Callable | ToolAnswer | undefined, sources: Sources): Call {
+  const args =
+    declared && "parameters" in declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
   return { id: `call_${newId()}`, name: node.functionName ?? "", arguments: args };
 }
 
@@ -110,10 +106,11 @@ const storeCall = (scope: Scope, chat: ChatRow, node: WorkflowNode, call: Call):
 
 async function callIfDeclared(
   scope: Scope,
-  declared: Callable | undefined,
+  declared: Callable | ToolAnswer | undefined,
   call: Call,
   chatId: string,
 ): Promise<Reply> {
+  if (declared && "failed" in declared) return declared;
   if (!declared) return { failed: true, text: `There is no function ${call.name}.` };
   if ("server" in declared) return callServerTool(scope, declared, call, chatId);
   return callFunction(scope, declared, call.id, call.arguments);
@@ -135,13 +132,13 @@ const storeReply = (
     return stored ?? { text: content, failed };
   });
 
-/** The function of the chat's channel, else of another channel of the assistant, else a tool of its MCP servers. */
+/** The function of the chat's channel, else of another channel of the assistant, else a tool of its MCP servers, or why they cannot be used. */
 async function functionOf(
   scope: Scope,
   { channel }: ChatRow,
   { assistantId, functionName }: WorkflowNode,
   sources: Sources,
-): Promise<Callable | undefined> {
+): Promise<Callable | ToolAnswer | undefined> {
   if (assistantId === null) return undefined;
   const assistant = await scope.of(Assistants).byIdIncludingDeleted(assistantId);
   for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
@@ -151,8 +148,7 @@ async function functionOf(
     );
     if (found) return found;
   }
-  const tools = distinctTools(await serverTools(scope, assistant, MAX_AGE_MS.later), []);
-  return tools.find(({ name }) => name === functionName);
+  return findTool(scope, assistant, functionName ?? "", MAX_AGE_MS.later);
 }
 
 /** Fills variables into the arguments and converts them to the types that the function declares. */

@@ -3,7 +3,9 @@ import { LRUCache } from "lru-cache";
 import type * as ClientModule from "@modelcontextprotocol/sdk/client/index.js";
 import type * as HttpModule from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { jsonSchemaValidator as JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
+import type * as TypesModule from "@modelcontextprotocol/sdk/types.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { Logger } from "pino";
 import { BoundExceeded, type BoundedAnswers } from "../outbound/bounds";
 import { failureOf } from "../outbound/http";
 import {
@@ -15,6 +17,7 @@ import {
   type ToolServerAddress,
 } from "../ports/tool-client";
 import { currentTime } from "../clock";
+import type { JsonObject } from "../json/json-object";
 import { ownVersion } from "../version";
 import { load } from "./load";
 
@@ -31,7 +34,7 @@ type Client = ClientModule.Client;
 type Kind = keyof typeof TIMEOUT_MS;
 
 interface Listing {
-  readonly at: number;
+  at: number;
   readonly tools: Promise<readonly ListedTool[]>;
   failed: boolean;
 }
@@ -44,6 +47,7 @@ export class McpTools implements ToolClient {
   constructor(
     private readonly reach: typeof fetch,
     private readonly answers: BoundedAnswers,
+    private readonly logger?: Pick<Logger, "warn">,
   ) {}
 
   list(server: ToolServerAddress, maxAgeMs: number): Promise<readonly ListedTool[]> {
@@ -52,20 +56,39 @@ export class McpTools implements ToolClient {
       .digest("base64");
     const known = this.listings.get(key);
     const age = known ? currentTime() - known.at : Infinity;
-    if (known && age < (known.failed ? Math.min(maxAgeMs, FAILURE_LIFETIME_MS) : maxAgeMs))
+    if (known?.failed && maxAgeMs > 0) {
+      // Nobody waits again for a server that is away: it is tried in the background.
+      if (age >= FAILURE_LIFETIME_MS) this.tryAgain(key, server, known);
       return known.tools;
+    }
+    if (known && age < maxAgeMs) return known.tools;
     const tools = this.connected("list", server, {}, allTools);
+    this.keep(key, tools);
+    return tools;
+  }
+
+  private keep(key: string, tools: Listing["tools"]): void {
     const listing: Listing = { at: currentTime(), tools, failed: false };
     tools.catch(() => (listing.failed = true));
     this.listings.set(key, listing);
-    return tools;
+  }
+
+  private tryAgain(key: string, server: ToolServerAddress, known: Listing): void {
+    known.at = currentTime();
+    const tools = this.connected("list", server, {}, allTools);
+    tools.then(
+      () => this.keep(key, tools),
+      () => undefined,
+    );
   }
 
   async call(server: ToolServerAddress, { name, arguments: args, headers }: ToolCall): Promise<ToolAnswer> {
     try {
       return await this.connected("call", server, headers, async (client, options) => {
         const params = { name, arguments: args as Record<string, unknown> };
-        return answerOf((await client.callTool(params, undefined, options)) as CallToolResult);
+        const result = (await client.callTool(params, undefined, options)) as CallToolResult;
+        const { failed, text } = answerOf(result);
+        return { failed, text: withoutSecrets(text, server) };
       });
     } catch (error) {
       return { failed: true, text: `The tool could not be called: ${(error as Error).message}` };
@@ -75,7 +98,7 @@ export class McpTools implements ToolClient {
   /** Connects, works and disconnects, within the time limit. @throws ToolServerFailure */
   private async connected<T>(
     kind: Kind,
-    { url, headers }: ToolServerAddress,
+    server: ToolServerAddress,
     more: Readonly<Record<string, string>>,
     work: (client: Client, options: { signal: AbortSignal; timeout: number }) => Promise<T>,
   ): Promise<T> {
@@ -87,16 +110,18 @@ export class McpTools implements ToolClient {
     const options = { signal: AbortSignal.timeout(timeout), timeout };
     const client = new Client({ name: "parley", version: ownVersion() }, { jsonSchemaValidator: UNCHECKED });
     const bound = { bytes: MOST_BYTES.list, milliseconds: timeout };
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
-      fetch: withoutListening(this.answers.fetch(this.reach, PROVIDER, bound)),
-      requestInit: { headers: { ...headers, ...more, "user-agent": "Parley/1.0 (tools)" } },
+    const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+      fetch: forCalls(this.answers.fetch(this.reach, PROVIDER, bound), more),
+      requestInit: { headers: { ...server.headers, "user-agent": "Parley/1.0 (tools)" } },
       reconnectionOptions: { ...NO_RECONNECTION },
     });
     try {
       await client.connect(transport, options);
       return await work(client, options);
     } catch (error) {
-      throw new ToolServerFailure(reasonOf(error, options.signal), { cause: error });
+      const reason = withoutSecrets(reasonOf(error, options.signal), server);
+      this.logger?.warn({ host: new URL(server.url).host, reason }, "a tool server cannot be used");
+      throw new ToolServerFailure(reason, { cause: error });
     } finally {
       if (!options.signal.aborted)
         await Promise.race([transport.terminateSession(), aborted(options.signal)]).catch(() => undefined);
@@ -117,36 +142,52 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 };
 
-/** Refuses the stream of notifications, which a client that is about to leave does not need. */
-const withoutListening =
-  (reach: typeof fetch): typeof fetch =>
-  (input, init) =>
-    init?.method === "GET" ? Promise.resolve(new Response(null, { status: 405 })) : reach(input, init);
+/**
+ * Adds headers to the call of a tool alone, not to the requests around it, and refuses the stream of notifications, which
+ * a client that is about to leave does not need.
+ */
+const forCalls =
+  (reach: typeof fetch, more: Readonly<Record<string, string>>): typeof fetch =>
+  (input, init) => {
+    if (init?.method === "GET") return Promise.resolve(new Response(null, { status: 405 }));
+    const isCall = typeof init?.body === "string" && init.body.includes('"method":"tools/call"');
+    if (!isCall) return reach(input, init);
+    return reach(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...more } });
+  };
 
 const aborted = (signal: AbortSignal) =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
 
 async function allTools(client: Client, options: object): Promise<readonly ListedTool[]> {
+  const { ResultSchema } = load<typeof TypesModule>("@modelcontextprotocol/sdk/types.js");
   const found: ListedTool[] = [];
-  let cursor: string | undefined;
+  let cursor: unknown;
   for (let page = 0; page < MOST.pages && found.length < MOST.tools; page++) {
-    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, options);
-    for (const { name, description = "", inputSchema } of tools)
-      if (JSON.stringify(inputSchema).length <= MOST.schema)
-        found.push({
-          name,
-          description: description.slice(0, MOST.description),
-          parameters: { ...inputSchema },
-        });
-    if (nextCursor === undefined) break;
-    cursor = nextCursor;
+    const params = cursor === undefined ? {} : { cursor: cursor as string };
+    // Without the SDK's schema of tools, by which one malformed tool would hide all others.
+    const listed = await client.request({ method: "tools/list", params }, ResultSchema, options);
+    if (!Array.isArray(listed.tools)) throw new ToolServerFailure("The server lists no tools.");
+    found.push(...listed.tools.flatMap(toolOf));
+    cursor = listed.nextCursor;
+    if (typeof cursor !== "string") break;
   }
   return found.slice(0, MOST.tools);
 }
 
+/** A tool of a list; none if it is malformed or too long. */
+function toolOf(tool: unknown): ListedTool[] {
+  const { name, description, inputSchema } = (tool ?? {}) as Record<string, unknown>;
+  if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return [];
+  // The dialect is left out: the usual keywords mean the same in each.
+  const { $schema: _, ...parameters } = inputSchema as JsonObject;
+  if (parameters.type !== "object" || JSON.stringify(parameters).length > MOST.schema) return [];
+  const text = typeof description === "string" ? description.slice(0, MOST.description) : "";
+  return [{ name, description: text, parameters }];
+}
+
 /** The text of a result; what a model cannot read is named. */
 function answerOf({ content = [], structuredContent, isError = false }: CallToolResult): ToolAnswer {
-  const texts = content.map((part) => (part.type === "text" ? part.text : `(${part.type} left out)`));
+  const texts = content.map(textOf);
   const text =
     texts.length === 0 && structuredContent ? JSON.stringify(structuredContent) : texts.join("\n\n");
   if (Buffer.byteLength(text) > MOST_BYTES.call)
@@ -154,15 +195,34 @@ function answerOf({ content = [], structuredContent, isError = false }: CallTool
   return { failed: isError, text: text === "" ? "The tool was called." : text };
 }
 
+/** What a model can read of a part of a result. */
+function textOf(part: CallToolResult["content"][number]): string {
+  if (part.type === "text") return part.text;
+  if (part.type === "resource" && "text" in part.resource) return part.resource.text;
+  return part.type === "resource_link" ? part.uri : `(${part.type} left out)`;
+}
+
+/** Headers of a server that it repeats must reach neither a model nor people. */
+function withoutSecrets(text: string, { headers }: ToolServerAddress): string {
+  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(" ")]);
+  const long = secrets.filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+  return long.reduce((cleaned, secret) => cleaned.replaceAll(secret, "***"), text);
+}
+
+/** Shorter words, such as Basic, are no secrets. */
+const MIN_SECRET = 8;
+
 /** Why a server could not be used, as a sentence. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   const { message, code } = error as Error & { readonly code?: unknown };
+  if (error instanceof ToolServerFailure) return message;
   if (error instanceof BoundExceeded) return `The server's response exceeds ${MOST_BYTES.list} bytes.`;
   if (/redirects are not followed/.test(message)) return message;
   if (typeof code === "number" && code >= 400 && code < 600)
     return `The server answered with status ${code}.`;
   if (code === RPC_TIMEOUT) return failureOf(error, AbortSignal.abort());
-  if (typeof code === "number" && code <= RPC_ERRORS) return `The server answered: ${firstLine(message)}`;
+  if (typeof code === "number" && code <= RPC_ERRORS)
+    return `The server answered: ${firstLine(message.replace(/^(MCP error -?\d+: )+/, ""))}`;
   const failure = failureOf(error, signal);
   return typeof code === "number" || failure === "The connection failed."
     ? `The server does not speak the Model Context Protocol (${firstLine(message)}).`
