@@ -64,6 +64,28 @@ describe("a change takes effect once", () => {
   );
 });
 
+test.each(Object.entries(WAYS))(
+  "over %s, the client waits for a first try that is still running",
+  async (way, create) => {
+    const error = {
+      message: "It runs.",
+      code: "REQUEST_IN_PROGRESS",
+      extensions: { code: "REQUEST_IN_PROGRESS" },
+    };
+    const body = JSON.stringify(
+      way === "REST" ? error : { errors: [error], data: { createAssistant: null } },
+    );
+    const headers = { "Content-Type": "application/json" };
+    const { url, requests } = await unreliable(running.url, {
+      status: way === "REST" ? 409 : 200,
+      headers,
+      body,
+    });
+    expect(await create(client(url), `${way} that runs`)).toMatch(/\w/);
+    expect(requests).toHaveLength(2);
+  },
+);
+
 describe("a request is not repeated", () => {
   const failed = async (parley: Parley, name = "Never") =>
     WAYS.GraphQL!(parley, name).then(

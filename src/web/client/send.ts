@@ -20,7 +20,7 @@ export interface SendOptions {
 const RETRIED = new Set([429, 502, 503, 504]);
 /** The reason of a signal that was aborted because no answer came in time. */
 const LATE = new Error("No answer in time");
-const PAUSE_MS = { min: 250, max: 60_000 };
+const PAUSE_MS = { min: 250, running: 2_000, max: 60_000 };
 
 const valueOf = (text: Text) => (typeof text === "function" ? text() : text);
 
@@ -43,10 +43,17 @@ export const pause = (ms: number, signal?: AbortSignal | null): Promise<void> =>
 export const pauseBefore = (tries: number): number =>
   Math.min(PAUSE_MS.min * 2 ** tries * (0.5 + Math.random()), PAUSE_MS.max);
 
-/** Whether the same request can succeed later: the service is busy or away, or still works on the first one. */
-async function isPassing(response: Response): Promise<boolean> {
-  if (RETRIED.has(response.status)) return true;
-  return response.status === 409 && (await response.clone().text()).includes('"REQUEST_IN_PROGRESS"');
+/** Whether the service still works on an earlier try, which GraphQL says in an answer with status 200. */
+const isRunning = async (request: Request, response: Response): Promise<boolean> =>
+  request.headers.has("Idempotency-Key") &&
+  [200, 409].includes(response.status) &&
+  (await response.clone().text()).includes('"REQUEST_IN_PROGRESS"');
+
+/** The pause after which the same request can succeed, in ms; undefined if it cannot. */
+async function passesAfter(request: Request, response: Response, tries: number): Promise<number | undefined> {
+  const wait = Number(response.headers.get("Retry-After")) * 1_000 || pauseBefore(tries);
+  if (RETRIED.has(response.status)) return wait;
+  return (await isRunning(request, response)) ? Math.max(wait, PAUSE_MS.running) : undefined;
 }
 
 /** The failure of a request without a response. What the caller has aborted, and errors of the client, stay as they are. */
@@ -108,9 +115,9 @@ export async function send(
     for (const [name, value] of Object.entries(await credential(options))) request.headers.set(name, value);
     try {
       const response = await attempt(options, isLast ? request : request.clone());
-      if (isLast || !(await isPassing(response))) return response;
-      wait = Number(response.headers.get("Retry-After")) * 1_000 || wait;
-      if (wait > PAUSE_MS.max) return response;
+      const after = isLast ? undefined : await passesAfter(request, response, tries);
+      if (after === undefined || after > PAUSE_MS.max) return response;
+      wait = after;
     } catch (error) {
       if (isLast || request.signal.aborted) throw error;
     }
