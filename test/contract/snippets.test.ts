@@ -11,12 +11,16 @@ import { readConfig } from "../../src/platform/settings/config";
 import { compileInterfaces } from "../../src/start/app";
 import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
+import { newChat, say } from "../support/factories";
 import { upload } from "../support/files";
 import { checkByTool, CHECKERS, hasChecker } from "../support/snippet-checkers";
+import { Subscriber } from "../support/subscriber";
 import { PAGES, type Snippet, snippetsOf } from "../support/snippets";
+import { until } from "../support/until";
 
 /** Addresses as the pages write them. */
 const HOST = "http://127.0.0.1:4000";
+const PRIVATE = "http://localhost/";
 /** Languages without a checker: HTML, which test/browser/widget-snippets opens, diagrams, output of programs, and rules for Prometheus, whose checker is large. */
 const NOT_CHECKED = ["html", "mermaid", "text", "yaml"];
 
@@ -68,10 +72,31 @@ describe("the GraphQL operations that need nothing outside the service", () => {
   test.each(wanted)("at %s run without an error", async (_where, { code }) => {
     const document = code
       .replaceAll(/(\w+): "…"/g, (_all, name: string) => `${name}: ${JSON.stringify(values[name])}`)
-      .replaceAll("ASSISTANT_ID", values.assistantId!);
+      .replaceAll("ASSISTANT_ID", values.assistantId!)
+      .replaceAll("https://shop.example/", PRIVATE); // to which nothing is sent
     const names = [...document.matchAll(/\$(\w+): /g)].map(([, name]) => name!);
     const variables = Object.fromEntries(names.map((name) => [name, values[name]]));
     for (const result of Object.values(await app.api.gql(document, variables))) expect(result).not.toBeNull();
+  });
+});
+
+describe("the GraphQL subscriptions", () => {
+  const wanted = inLanguage("graphql").filter(([, { code }]) => code.startsWith("subscription"));
+
+  test.each(wanted)("at %s stream what happens", async (_where, { code }) => {
+    const chatId = await newChat(app.api, await assistant());
+    const subscriber = new Subscriber(app.url, { "X-API-Key": app.secretKey });
+    const heard: unknown[] = [];
+    let problem: unknown;
+    const next = (data: unknown) => void heard.push(data);
+    void subscriber.run(code, { chatId }, next).then((errors) => (problem = errors));
+    await until(async () => {
+      await assistant();
+      await say(app.api, chatId, "Hello.");
+      return heard.length > 0 || problem !== undefined;
+    });
+    expect(problem).toBeUndefined();
+    await subscriber.close();
   });
 });
 
