@@ -42,7 +42,10 @@ export function problemsOfVariables(
       problems.push({ path: place, message: "must not be null" });
     else
       coerceInputValue(value, type, (path, _value, { message }) =>
-        problems.push({ path: withField([place, ...path].join("."), message), message }),
+        problems.push({
+          path: withField([place, ...path].join("."), message),
+          message: withoutText(message),
+        }),
       );
   }
   return problems;
@@ -52,7 +55,21 @@ export function problemsOfVariables(
 export const withVariableDetails = (
   errors: readonly GraphQLError[],
   problems: readonly Problem[],
-): GraphQLError[] => errors.map((error, index) => withDetails(error, problems[index]));
+): GraphQLError[] =>
+  errors.map((error, index) => withDetails(withoutValue(error, problems[index]), problems[index]));
+
+/** The message of a variable's error without the value, which may contain secrets: clients keep messages in their logs. */
+function withoutValue(error: GraphQLError, problem: Problem | undefined): GraphQLError {
+  const [, variable] = /^(Variable "\$\w+") got invalid value /.exec(error.message) ?? [];
+  if (variable === undefined || !problem) return error;
+  const { nodes, extensions } = error;
+  const message = `${variable} got an invalid value at "${problem.path}"; ${problem.message}`;
+  return new GraphQLError(message, { nodes, extensions });
+}
+
+/** The text that stands where a text is expected may be a secret in a wrong form. */
+const withoutText = (message: string): string => message.replace(NO_STRING, "$1");
+const NO_STRING = /^(String cannot represent a non string value): [^]*$/;
 
 /** Adds the path of an invalid value in the document to an error's `details`. */
 export function withValueDetails(error: GraphQLError, document: DocumentNode): GraphQLError {

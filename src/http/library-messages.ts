@@ -85,6 +85,7 @@ const OF_DOCUMENTS: Messages = [
     /^Upload literal unsupported\./,
     "A file must be the value of a variable, in a form (multipart/form-data) that maps a file to it.",
   ],
+  [/^(String cannot represent a non string value): /, "$1"],
   [/^Syntax Error: Expected (.*), found <EOF>\.$/, "Syntax Error: Expected $1, but the document ends."],
   [/^Syntax Error: Unexpected <EOF>\.$/, "Syntax Error: The document is empty, or ends too early."],
 ];
