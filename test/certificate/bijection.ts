@@ -6,6 +6,10 @@ const TIME = /^\d{4}-\d\d-\d\d[T ]/;
 /** Seconds since 1970 in the claims of a token, or until it expires; each server has counted them at its own moment. */
 const SECONDS = /\b(?:iat|exp|nbf|until|expiresIn)$/;
 
+/** The same in a link. */
+const EXPIRY = /(?<=[?&]expires=)\d+/;
+const secondsIn = (link: string): number => Number(EXPIRY.exec(link)?.[0] ?? 0);
+
 /** Fields with a measured time. */
 const MEASURED = /\bdurationMs$/;
 
@@ -50,8 +54,9 @@ export class Bijection {
   private texts(left: string, right: string, path: string): string[] {
     const [ours, theirs] = [left.match(TOKEN) ?? [], right.match(TOKEN) ?? []];
     const differ = [`${path}: ${shown(left)}, and ${shown(right)}`];
-    if (left.replace(TOKEN, "…") !== right.replace(TOKEN, "…") || ours.length !== theirs.length)
-      return differ;
+    const apart = Math.abs(secondsIn(left) - secondsIn(right)) * 1_000;
+    const rest = (text: string) => text.replace(TOKEN, "…").replace(EXPIRY, "");
+    if (rest(left) !== rest(right) || ours.length !== theirs.length || !(apart < APART_MS)) return differ;
     return ours.every((token, index) => this.pair(token, theirs[index]!)) ? [] : differ;
   }
 
