@@ -25,7 +25,7 @@ export class AssistantChange {
   id!: string;
   @Field(() => ID, { description: "Id of the assistant." })
   assistantId!: string;
-  @Field({ description: `What has changed: ${oneOf(ASSISTANT_RECORDS)}.` })
+  @Field({ description: `Type of the changed record: ${oneOf(ASSISTANT_RECORDS)}.` })
   recordType!: string;
   @Field({ description: OPERATION })
   operation!: string;
@@ -141,7 +141,7 @@ export class RecordChangeResolver {
   @FieldResolver(() => Node, {
     nullable: true,
     description:
-      "The record as it is now, which may be after later changes; null if it has been deleted or has not the interface Node. The caller needs what the query for one record of its type needs.",
+      "The record as it is now, which may be after later changes; null if it has been deleted or does not implement Node. The caller needs what the query for one record of its type needs.",
   })
   node(@Root() { recordType, recordId }: RecordChange, @Ctx() context: Context) {
     if (recordId === null) return null;

@@ -43,7 +43,7 @@ export class ToolServerInput {
   @Rule({ minLength: 1, maxLength: 2048 })
   @Field({
     description:
-      "URL of the server, 1 to 2,048 characters. Secrets belong into headers: everyone who may read the assistant sees the URL. Private addresses need the operator's consent (OUTBOUND_ALLOW).",
+      "URL of the server, 1 to 2,048 characters. Put secrets into headers: everyone who may read the assistant sees the URL. Private addresses need the operator's consent (OUTBOUND_ALLOW).",
   })
   url!: string;
   @Field(() => JSONObject, {

@@ -31,10 +31,7 @@ beforeAll(async () => {
   model = await stubModel({ text: ["At ", "nine."] });
   await running.api.gql(MODEL, { url: model.url });
 }, 240_000);
-afterAll(async () => {
-  await model.stop();
-  rmSync(project.folder, { recursive: true, force: true });
-});
+afterAll(() => model.stop());
 
 const RUN = `import { exercise } from "./exercise.mjs";
 console.log(JSON.stringify(await exercise(JSON.parse(process.env.OPTIONS))));`;
@@ -169,7 +166,7 @@ mutation Rename($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $
 subscription Follow($after: ID) { organizationEvents(after: $after) { id data { ... on SessionEndData { endedReason } } } }
 fragment Named on Assistant { id name }`;
 
-/** What a program sees, and what the compiler must refuse in it. */
+/** A program with all types, and lines that the compiler must refuse. */
 const TYPED = `
 import { createClient } from "parley/client";
 import { FollowDocument, RenameDocument } from "./documents.js";

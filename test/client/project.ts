@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { afterTests, emptyFolder } from "../support/server";
 import { snippetsOf } from "../support/snippets";
 
 const ROOT = join(__dirname, "../..");
@@ -21,7 +21,7 @@ export interface Project {
 
 /** Packs the package, and installs it in an empty folder as the documentation says. */
 export async function newProject(): Promise<Project> {
-  const folder = mkdtempSync(join(tmpdir(), "parley-project-"));
+  const folder = emptyFolder(afterTests);
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);

@@ -32,7 +32,7 @@ const CASES = Object.entries(FAULTS).flatMap(([when, fault]) =>
   Object.entries(WAYS).map(([way, create]) => [way, when, fault, create] as const),
 );
 
-/** How many assistants have the name. */
+/** Number of assistants with the name. */
 const created = async (name: string): Promise<number> => {
   const { data } = (await running.api.get("/rest/v1/assistants?take=100", 200)) as {
     data: { name: string }[];

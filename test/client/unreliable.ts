@@ -2,7 +2,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { afterTest } from "../support/server";
 
-/** What happens to a request on its way to the service, or to the response. */
+/** A failure of a request on its way to the service, or of the response. */
 export type Fault =
   | "lost request"
   | "lost response"

@@ -100,7 +100,7 @@ test("organizationChanges tells every mutation of a record, in order, with the r
   }
   const { heard } = follow<Change>(CHANGES, { after });
   const wanted = told.map(({ name }) => name);
-  // What the mutations need is made by mutations, too, so each comes once or more.
+  // Mutations also prepare the data for others, so each comes once or more.
   await until(() => wanted.every((name) => heard.some(({ operation }) => operation === name)));
   const names = new Set(heard.map(({ operation }) => operation));
   expect([...names].filter((name) => silent.includes(name))).toEqual([]);

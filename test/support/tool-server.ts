@@ -14,7 +14,7 @@ export interface ToolServer {
   readonly url: string;
   /** Headers of the requests so far, with the method of the protocol; undefined for other requests. */
   readonly asked: { readonly method: string | undefined; readonly headers: IncomingMessage["headers"] }[];
-  /** How often the tools were listed. */
+  /** Number of requests for the list of tools. */
   lists(): number;
   /** Headers of the calls of tools. */
   calls(): IncomingMessage["headers"][];

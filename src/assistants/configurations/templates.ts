@@ -12,7 +12,7 @@ export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly toolServers: null;
 };
 
-/** What an assistant has and a template has not. */
+/** Fields of an assistant that no template sets. */
 const NONE = { template: true, projectId: null, toolServers: null } as const;
 
 const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");

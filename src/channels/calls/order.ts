@@ -1,9 +1,8 @@
 import { Configurations } from "../../assistants/configurations/configurations";
 import { toolsOf } from "../../conversation/functions/functions";
-import { withoutTaken, MAX_AGE_MS, modelTool, serverTools } from "../../conversation/functions/server-tools";
+import { addTools, MAX_AGE_MS, serverTools } from "../../conversation/functions/server-tools";
 import { fill } from "../../conversation/functions/variables";
 import type { Scope } from "../../platform/database/scope";
-import type { ModelTool } from "../../platform/ports/text-model";
 import type { CallOrder, Callbacks, SpokenAssistant } from "../../platform/ports/voice-engine";
 import type { Speaker } from "../../conversation/workflows/speaker";
 import { Calls, type CallRow } from "./calls";
@@ -60,11 +59,10 @@ async function spokenAssistant(
     voiceProvider: configuration.voiceProvider,
     voice: ownVoiceId(scope, configuration.voice),
     // The engine implements the built-in functions itself.
-    functions: await functionsOf(
-      scope,
-      assistant,
+    functions: addTools(
       await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
-    ),
+      await serverTools(scope, assistant, MAX_AGE_MS.atStart),
+    ).all,
     // A workflow ends a call by calling this function.
     endCallFunction: endCallFunction || position !== undefined,
     dialKeypadFunction,
@@ -77,17 +75,6 @@ async function spokenAssistant(
     backgroundSound: backgroundSound as SpokenAssistant["backgroundSound"], // the table allows no other
     backchanneling: configuration.backchanneling,
   };
-}
-
-/** The functions of the configuration, and the tools of the assistant's servers. */
-async function functionsOf(
-  scope: Scope,
-  assistant: Speaker["assistant"],
-  own: readonly ModelTool[],
-): Promise<ModelTool[]> {
-  const listed = await serverTools(scope, assistant, MAX_AGE_MS.atStart);
-  const names = own.map(({ name }) => name);
-  return [...own, ...withoutTaken(listed, names).map(modelTool)];
 }
 
 /** The vendor's own id of a voice. */

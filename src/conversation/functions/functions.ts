@@ -85,6 +85,9 @@ export function builtInFunctions(configuration: ChannelConfiguration): ModelTool
   return [...(endCallFunction ? [END_CALL] : []), ...(dialKeypadFunction ? [DIAL_KEYPAD] : [])];
 }
 
+/** The Idempotency-Key of a call, whose id a model may have invented. */
+export const callKey = (callId: string): string => encodeURIComponent(callId.toWellFormed());
+
 /** Calls a declared function at its server. Invalid arguments are not sent; the answer tells the model what is wrong. */
 export async function callFunction(
   { organizationId, ports }: Scope,
@@ -104,7 +107,7 @@ export async function callFunction(
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (function)",
-    "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have invented it
+    "idempotency-key": callKey(callId),
     ...(secretKey !== undefined && { "x-ck": secretKey }),
   };
   const outcome = await postTraced(

@@ -3,6 +3,7 @@ import { currentTime } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 import type { ModelCall, ModelTool } from "../../platform/ports/text-model";
 import { ToolServerFailure, type ToolAnswer, type ToolServerAddress } from "../../platform/ports/tool-client";
+import { callKey } from "./functions";
 import { tracing } from "../../platform/tracing/tracing";
 
 /** A tool of an MCP server, under the name that the model gets. */
@@ -20,7 +21,7 @@ export const maxAgeIn = ({ startedAt }: { readonly startedAt: Date }): number =>
   currentTime() - startedAt.getTime() < MAX_AGE_MS.atStart ? MAX_AGE_MS.atStart : MAX_AGE_MS.later;
 
 /** Tools that an assistant gets from its servers. */
-export const MOST_TOOLS = 64;
+const MOST_TOOLS = 64;
 
 interface Listed {
   readonly tools: readonly ServerTool[];
@@ -52,7 +53,7 @@ export async function listTools(scope: Scope, assistant: Owner, maxAgeMs: number
     return problem === undefined ? [tool] : [];
   });
   const tools = (await Promise.all(usable)).flat().slice(0, MOST_TOOLS);
-  return { tools: withoutTaken(tools, []), failures };
+  return { tools: addTools([], tools).added, failures };
 }
 
 /** The tools alone. */
@@ -77,10 +78,14 @@ export const namedTools = ({ toolServers }: Pick<Owner, "toolServers">): string[
     (allowedTools ?? []).map((tool) => callNameOf(name, tool)),
   );
 
-/** Tools whose names no function has, and no earlier tool. */
-export function withoutTaken(tools: readonly ServerTool[], taken: Iterable<string>): ServerTool[] {
-  const names = new Set(taken);
-  return tools.filter(({ name }) => !names.has(name) && names.add(name));
+/** Adds tools of servers to functions, except those whose name a function or an earlier tool has. */
+export function addTools(
+  functions: readonly ModelTool[],
+  tools: readonly ServerTool[],
+): { readonly all: ModelTool[]; readonly added: readonly ServerTool[] } {
+  const names = new Set(functions.map(({ name }) => name));
+  const added = tools.filter(({ name }) => !names.has(name) && names.add(name));
+  return { all: [...functions, ...added.map(modelTool)], added };
 }
 
 /** A tool by its name for the model; else why its server cannot be used, or undefined if no server has it. */
@@ -99,8 +104,8 @@ export async function findTool(
   );
 }
 
-/** What the model gets of a tool. */
-export const modelTool = ({ name, description, parameters }: ServerTool): ModelTool => ({
+/** The part of a tool that is sent to the model. */
+const modelTool = ({ name, description, parameters }: ServerTool): ModelTool => ({
   name,
   description,
   parameters,
@@ -119,7 +124,7 @@ export async function callServerTool(
   const violation = await ports.checker.violation(organizationId, parameters, call.arguments);
   if (violation !== undefined) return { failed: true, text: violation };
   const headers = {
-    "idempotency-key": encodeURIComponent(call.id.toWellFormed()), // a model may have invented it
+    "idempotency-key": callKey(call.id),
     ...(chatId !== undefined && { "parley-chat-id": chatId }),
   };
   const work = () => ports.tools.call(server, { name: ownName, arguments: call.arguments, headers });

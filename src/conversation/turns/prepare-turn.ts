@@ -14,7 +14,7 @@ import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
 import type { WorkflowPosition } from "../workflows/workflow-position";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
-import { withoutTaken, maxAgeIn, modelTool, serverTools, type ServerTool } from "../functions/server-tools";
+import { addTools, maxAgeIn, serverTools, type ServerTool } from "../functions/server-tools";
 import {
   citationOf,
   knowledgeForLocal,
@@ -141,10 +141,10 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
   const citations: JsonObject[] = credential ? found.map(citationOf) : [];
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
   const remember = person && rememberTool(scope, assistant.id, person);
-  const { all: tools, fromServers } = await offeredTools(scope, parts, [search, remember], listed);
+  const { all: tools, added } = await offeredTools(scope, parts, [search, remember], listed);
   let passages: Promise<string> | undefined;
   return {
-    ...{ chat, configuration, upTo, search, remember, serverTools: fromServers, citations },
+    ...{ chat, configuration, upTo, search, remember, serverTools: added, citations },
     ...(position && { position }),
     answered: chat.answeredSequence,
     messages: messagesOf(parts),
@@ -186,7 +186,7 @@ async function offeredTools(
   { chat, assistant, position, configuration }: TurnParts,
   internal: (InternalTool | undefined)[],
   listed: readonly ServerTool[],
-): Promise<{ readonly all: ModelTool[]; readonly fromServers: readonly ServerTool[] }> {
+): Promise<ReturnType<typeof addTools>> {
   const transitions = (position?.transitions ?? []).map(({ tool }) => tool);
   const tools = [
     ...(await toolsOf(scope, configuration, [chat.variables, assistant.variables])),
@@ -196,11 +196,7 @@ async function offeredTools(
     ...transitions,
     ...tools.filter(({ name }) => !transitions.some((transition) => transition.name === name)),
   ];
-  const fromServers = withoutTaken(
-    listed,
-    own.map(({ name }) => name),
-  );
-  return { all: [...own, ...fromServers.map(modelTool)], fromServers };
+  return addTools(own, listed);
 }
 
 function rememberTool(scope: Scope, assistantId: string, chat: EndUserChat): InternalTool {

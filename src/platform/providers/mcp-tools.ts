@@ -195,7 +195,7 @@ function answerOf({ content = [], structuredContent, isError = false }: CallTool
   return { failed: isError, text: text === "" ? "The tool was called." : text };
 }
 
-/** What a model can read of a part of a result. */
+/** The text of one part of a result, for a model. */
 function textOf(part: CallToolResult["content"][number]): string {
   if (part.type === "text") return part.text;
   if (part.type === "resource" && "text" in part.resource) return part.resource.text;

@@ -1,4 +1,4 @@
-/** A signal that can be aborted by itself, and is when one of the others is. */
+/** A signal that can be aborted by itself, and is when another one is. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
@@ -6,16 +6,15 @@ export interface LinkedSignal {
   release(): void;
 }
 
-/** Links signals, as AbortSignal.any does, which Safari before 17.4 and some runtimes lack. */
-export function linked(...others: readonly (AbortSignal | null | undefined)[]): LinkedSignal {
+/** Links a signal, as AbortSignal.any does, which Safari before 17.4 and some runtimes lack. */
+export function linked(other: AbortSignal | undefined): LinkedSignal {
   const controller = new AbortController();
-  const sources = others.filter((one) => one != null);
-  const follow = () => controller.abort(sources.find(({ aborted }) => aborted)?.reason);
-  for (const source of sources) source.addEventListener("abort", follow, { once: true });
-  if (sources.some(({ aborted }) => aborted)) follow();
+  const follow = () => controller.abort(other?.reason);
+  if (other?.aborted) follow();
+  other?.addEventListener("abort", follow, { once: true });
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
-    release: () => sources.forEach((source) => source.removeEventListener("abort", follow)),
+    release: () => other?.removeEventListener("abort", follow),
   };
 }

@@ -26,7 +26,7 @@ const PASSING = new Set(["NETWORK", "TIMEOUT", "RATE_LIMITED", "UNAVAILABLE"]);
 const MAX_TRIES = 10;
 const STABLE_MS = 1_000;
 
-/** How often another connection may be tried after an error. */
+/** Number of further connections to try after an error. */
 function triesAfter(error: unknown, { retries = 2, token }: SendOptions, wasOpen: boolean): number {
   if (!(error instanceof ParleyError)) return 0;
   // The token was good when the connection was opened, so it has expired.
