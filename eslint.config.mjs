@@ -40,7 +40,15 @@ const SCHEMA_EXCEPTIONS = {
         // Pages, sums, results of one request and contents of an event: a cache has nothing to find again.
         suffixes: ["Connection", "Edge", "Page", "Test", "Data"],
         types: [
-          ...["PageInfo", "PageMeta", "Analytics", "AnswerTimes", "DeliveryDay", "UnansweredQuestion"],
+          ...[
+            "PageInfo",
+            "PageMeta",
+            "DocumentChange",
+            "Analytics",
+            "AnswerTimes",
+            "DeliveryDay",
+            "UnansweredQuestion",
+          ],
           ...[
             "AnalyticsAssistant",
             "AnalyticsBucket",

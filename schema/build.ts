@@ -6,6 +6,7 @@ import type { Catalog } from "../src/platform/catalog/load-catalog";
 import { AnalyticsResolver } from "./analytics/analytics";
 import { AssistantResolver } from "./assistants/assistants";
 import { AttachedFileResolver } from "./assistants/attached-files";
+import { AssistantVersionResolver, VersionedAssistantResolver } from "./assistants/versions";
 import { AuditResolver } from "./audit-events/audit-events";
 import { CallResolver } from "./calls/calls";
 import { AssistantChangeResolver, ChangesResolver, RecordChangeResolver } from "./changes/changes";
@@ -65,6 +66,8 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   ChatResolver,
   AssistantChatResolver,
   AttachedFileResolver,
+  VersionedAssistantResolver,
+  AssistantVersionResolver,
   OrganizationResolver,
   AnalyticsResolver,
   KeyResolver,

@@ -1,7 +1,8 @@
 import type { Caller } from "../../src/account/auth/caller";
 import type { Permission } from "../../src/account/auth/limits";
 import { DomainError } from "../../src/platform/errors";
-import { AUTHORIZATION, authorize, implies, type Rule } from "./authorization";
+import { AUTHORIZATION, authorize, type Rule } from "./authorization";
+import { implies } from "./implied-rules";
 
 /** Condition for running an operation or reading a type: the kind of credential, and the limits of a key. */
 export interface Access {
@@ -64,6 +65,7 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["updateVoiceConfiguration", "updateSmsConfiguration", "updateChatConfiguration"],
   ...["updateThemeConfiguration", "updateRagSettings", "updateAllowedOrigins", "testFunction"],
   ...["updateToolServers", "testToolServer"],
+  ...["assistantVersion", "assistantDiff", "restoreAssistantVersion", "describeAssistantVersion"],
   ...["startWidgetSession", "widget", "widgetChat", "widgetChats", "startWidgetChat", "postWidgetMessage"],
   ...["updateWidgetChat", "endWidgetChat", "startWidgetCall", "widgetChatEvents"],
   ...["node", "nodes"],
@@ -90,6 +92,7 @@ const TYPES_IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["ChatConfiguration", "SmsConfiguration", "ThemeConfiguration", "VoiceConfiguration"],
   ...["Call", "CallEvent", "Chat", "ChatEvent", "Event", "FunctionTest", "Message"],
   ...["ToolServer", "ToolServerTest", "ListedTool"],
+  ...["AssistantVersion", "DocumentChange"],
   ...["CallRecordingData", "ConversationUpdatedData", "EventMessage", "FunctionCallData"],
   ...["InteractionStatusData", "SessionEndData", "SessionStartData", "StatusChangedData"],
   ...["Log", "LogEntry", "LogListItem"],

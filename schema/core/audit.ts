@@ -42,6 +42,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   updateSmsConfiguration: { stored: "service" },
   updateChatConfiguration: { stored: "service" },
   updateThemeConfiguration: { stored: "service" },
+  describeAssistantVersion: { record: "Assistant" },
   startChat: { creates: "chats", stored: "service" },
   postMessage: { ...CHAT, id: "input.aiChatId" },
   startWidgetSession: {

@@ -82,29 +82,6 @@ export type Rule = keyof typeof RULES;
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export const authorize = (rule: Rule, caller: Caller | undefined): void => RULES[rule](caller);
 
-/** One caller of each kind. */
-const EVERY_CALLER: readonly (Caller | undefined)[] = [
-  undefined,
-  { organizationId: "", kind: "TOKEN", userId: "" },
-  ...(["SECRET", "PUBLIC", "TOKEN", "VISITOR", "ANALYTICS", "ANONYMOUS"] as const).map((kind) => ({
-    organizationId: "",
-    kind,
-  })),
-];
-
-const allows = (rule: Rule, caller: Caller | undefined): boolean => {
-  try {
-    RULES[rule](caller);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Whether every caller that satisfies one rule also satisfies the other. */
-export const implies = (rule: Rule, other: Rule): boolean =>
-  EVERY_CALLER.every((caller) => !allows(rule, caller) || allows(other, caller));
-
 /** Rule of every operation. An operation without a row prevents startup. */
 export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   assistants: "data",
@@ -120,6 +97,10 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateThemeConfiguration: "data",
   updateRagSettings: "organization",
   updateAllowedOrigins: "organization",
+  assistantVersion: "organization",
+  assistantDiff: "organization",
+  restoreAssistantVersion: "organization",
+  describeAssistantVersion: "organization",
 
   startWidgetSession: "page",
   widget: "visitor",

@@ -53,6 +53,7 @@ export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   deleteWorkflowEdge: REMOVES,
   deleteWorkflowNode: REMOVES,
   detachFile: REMOVES,
+  describeAssistantVersion: BOUNDED,
   disconnectTelephony: REMOVES,
   endChat: REMOVES,
   endWidgetChat: REMOVES,

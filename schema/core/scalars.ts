@@ -63,6 +63,15 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   extensions: { schema: { type: "object", additionalProperties: true } },
 });
 
+/** A JSON value of any type, in responses only. */
+export const JSON_VALUE = new GraphQLScalarType<unknown, unknown>({
+  name: "JSON",
+  specifiedByURL: "https://datatracker.ietf.org/doc/html/rfc8259",
+  description: "A JSON value of any type.",
+  serialize: (value) => value,
+  extensions: { schema: {} },
+});
+
 const dateTime = GraphQLDateTimeISO.toConfig();
 
 /** A time of a column is a Date, one inside stored JSON is text; both are sent in the same form. */

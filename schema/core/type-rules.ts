@@ -57,6 +57,8 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   ChatEvent: "organization",
   ConversationUpdatedData: "organization",
   AssistantChange: "organization",
+  AssistantVersion: "organization",
+  DocumentChange: "organization",
   ToolServer: "organization",
   ToolServerTest: "organization",
   ListedTool: "organization",

@@ -8,6 +8,7 @@ import { Configurations, type ConfigurationKind } from "../../src/assistants/con
 import { Templates } from "../../src/assistants/configurations/templates";
 import { Files } from "../../src/assistants/files/files";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
+import { Versions } from "../../src/assistants/versions/versions";
 import { Chats } from "../../src/chats/chats/chats";
 import { EndUsers } from "../../src/chats/chats/end-users";
 import { Deployments } from "../../src/conversation/workflows/deployments";
@@ -78,6 +79,9 @@ export const PARTS: Readonly<Record<string, ConfigurationKind>> = {
   VoiceConfiguration: "voice",
 };
 
+/** A version of an assistant has the id of the assistant, a dot and its number. */
+const VERSION = /^[1-9]\d{0,8}$/;
+
 /** The type of a record, and how to read it. */
 export interface Located extends Pick<Kind, "root"> {
   readonly type: string;
@@ -102,6 +106,8 @@ export async function locate(scope: Scope, id: string): Promise<Located | undefi
 }
 
 function partOf(scope: Scope, part: string, owner: { id: string; template: boolean }): Located | undefined {
+  if (VERSION.test(part))
+    return { type: "AssistantVersion", read: () => scope.of(Versions).find(owner.id, Number(part)) };
   const found = Object.entries(PARTS).find(([, kind]) => kind === part);
   return found && { type: found[0], read: () => scope.of(Configurations).of(found[1], owner) };
 }

@@ -24,6 +24,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     found: { table: "key_lookup", by: "key_id", prefix: "" },
   },
   ofRow("assistants", "sealed_tool_headers"),
+  {
+    table: "function_secrets",
+    column: "sealed_secret",
+    key: ["assistant_id", "slot"],
+    context: "function_secrets/{assistant_id}/{slot}",
+  },
   ofRow("webhook_destinations", "sealed_secret"),
   ofRow("webhook_destinations", "former_sealed_secret"),
   ofRow("model_credentials", "sealed_key", "id", "provider"),

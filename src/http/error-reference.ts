@@ -56,6 +56,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The assistant has no tool server with this name.",
     "Copy the name from `toolServers` of the assistant.",
   ],
+  VERSION_NOT_FOUND: [
+    "The assistant has no version with this number: it was never made, or it is older than those that are kept.",
+    "Copy the number from `versions` of the assistant.",
+  ],
   FILE_NOT_FOUND: missingRecord("file", "`GET /rest/v1/files`"),
   FILE_CONTENT_MISSING: [
     "The file is known, but its content is missing from the file storage.",
@@ -94,6 +98,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   CONFLICT: [
     "The request conflicts with another record or with a request at the same time.",
     "Read the record again, then repeat the request.",
+  ],
+  VERSION_CONFLICT: [
+    "Someone else has changed the assistant since the version that you named.",
+    "Compare your draft with the current version (`assistantDiff`), then publish it with the number of that version.",
   ],
   REQUEST_IN_PROGRESS: [
     "The first request with this `Idempotency-Key` is still running, or its server has crashed within the last 15 seconds.",

@@ -1,4 +1,5 @@
 import { asInstalled } from "./installed";
+import { MISSING } from "./missing-records";
 
 /**
  * One invalid value in a request: its path and what is wrong with it. Services write the field of an input (`name`);
@@ -26,6 +27,7 @@ export type ErrorCode =
   | "PROJECT_NOT_FOUND"
   | "FUNCTION_NOT_FOUND"
   | "TOOL_SERVER_NOT_FOUND"
+  | "VERSION_NOT_FOUND"
   | "FILE_NOT_FOUND"
   | "FILE_CONTENT_MISSING"
   | "CALL_NOT_FOUND"
@@ -45,6 +47,7 @@ export type ErrorCode =
   | "WORKFLOW_HAS_PROBLEMS"
   | "DEPLOYMENT_NOT_CALLABLE"
   | "CONFLICT"
+  | "VERSION_CONFLICT"
   | "REQUEST_IN_PROGRESS"
   | "IDEMPOTENCY_KEY_REUSED"
   | "PERSISTED_QUERY_NOT_IN_LIST"
@@ -108,42 +111,12 @@ export function quoted(value: string): string {
 export const counted = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : nouns}`;
 
-const MISSING = {
-  Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with id {}."],
-  Chat: ["CHAT_NOT_FOUND", "No chat with id {}."],
-  Log: ["LOG_NOT_FOUND", "No log with id {} of this assistant."],
-  Key: ["KEY_NOT_FOUND", "No key with id {}."],
-  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with id {}."],
-  Function: [
-    "FUNCTION_NOT_FOUND",
-    "The channel's configuration declares no function {}, and no tool server of the assistant has such a tool.",
-  ],
-  ToolServer: ["TOOL_SERVER_NOT_FOUND", "The assistant has no tool server {}."],
-  Event: ["EVENT_NOT_FOUND", "No event with id {}, or it has expired."],
-  Delivery: ["DELIVERY_NOT_FOUND", "No delivery with id {}."],
-  Project: ["PROJECT_NOT_FOUND", "No project with id {}."],
-  File: ["FILE_NOT_FOUND", "No file with id {}."],
-  FileContent: [
-    "FILE_CONTENT_MISSING",
-    "The content of file {} is missing from the file storage. Upload the file again.",
-  ],
-  Call: ["CALL_NOT_FOUND", "No call with id {}."],
-  Workflow: ["WORKFLOW_NOT_FOUND", "No workflow with id {}."],
-  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "No node with id {} in this workflow."],
-  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "No workflow edge with id {}."],
-  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "No telephony connection with id {}."],
-  Erasure: ["ERASURE_NOT_FOUND", "No erasure with id {}."],
-  Export: ["EXPORT_NOT_FOUND", "No export with id {}."],
-  Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with id {}."],
-  Node: ["NODE_NOT_FOUND", "No record with id {}."],
-} as const satisfies Record<string, readonly [ErrorCode, string]>;
-
 /**
  * The error for a record that does not exist or belongs to another organization; a client cannot tell the two apart.
  * @param id as the client sent it
  */
 export function notFound(what: keyof typeof MISSING, id: string): DomainError {
-  const [code, message] = MISSING[what];
+  const [code, message]: readonly [ErrorCode, string] = MISSING[what];
   return new DomainError(
     code,
     message.replace("{}", () => quoted(id)),

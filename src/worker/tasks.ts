@@ -1,4 +1,5 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
+import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
 import { eraseCall } from "../channels/calls/erase-call";
@@ -156,6 +157,7 @@ export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
+  "assistants.versions": { at: "* * * * *", run: (database: Database) => makeFirstVersions(database) },
   "logs.count": { at: "* * * * *", run: (database: Database) => countLogs(database) },
   "retention.enforce": {
     at: "*/15 * * * *",

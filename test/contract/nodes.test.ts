@@ -54,6 +54,10 @@ const PERSON = "a person";
 /** The id of a record of each type, and the root field that reads it. */
 const READS: Readonly<Record<string, { id: (ids: Ids) => string; text: string }>> = {
   Assistant: { id: ({ assistantId }) => assistantId, text: "assistant(id: $id) FIELDS" },
+  AssistantVersion: {
+    id: ({ assistantId }) => `${assistantId}.1`,
+    text: "assistantVersion(assistantId: $assistantId, number: 1) FIELDS",
+  },
   Chat: { id: ({ chatId }) => chatId, text: "chat(id: $id) FIELDS" },
   Delivery: { id: ({ deliveryId }) => deliveryId, text: "delivery(id: $id) FIELDS" },
   Deployment: { id: ({ deploymentId }) => deploymentId, text: "deployment(id: $id) FIELDS" },
@@ -172,6 +176,7 @@ test("every type with an id is a node, or has a reason why it is none", () => {
     [
       ...new Set(Object.values(KINDS).map(({ type }) => type)),
       ...Object.keys(PARTS),
+      "AssistantVersion",
       "Organization",
     ].toSorted(),
   );

@@ -78,7 +78,7 @@ describe("values of the GraphQL schema have a type that says what they are:", ()
 
   test("a scalar of the service names its specification", () => {
     const scalars = types.filter(isScalarType);
-    expect(scalars.map(({ name }) => name).sort()).toEqual(["DateTime", "JSONObject", "Upload"]);
+    expect(scalars.map(({ name }) => name).sort()).toEqual(["DateTime", "JSON", "JSONObject", "Upload"]);
     expect(scalars.filter(({ specifiedByURL }) => !/^https:/.test(specifiedByURL ?? ""))).toEqual([]);
   });
 });

@@ -44,8 +44,12 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   sms_received: ["texts.ndjson"],
   sms_sent: ["texts.ndjson"],
 };
-/** Tables that copy data of others, temporarily or for a search, or that have only the id of a conversation. */
+/**
+ * Tables that copy data of others, temporarily or for a search, or that have only the id of a conversation, or of the
+ * person as the author of a setting.
+ */
 const COPIES = new Set([
+  "assistant_versions",
   "call_lookup",
   "conversation_facts_kept",
   "conversation_facts_summed",

@@ -57,6 +57,9 @@ async function meet(app: EngineApp, serverUrl: string): Promise<string[]> {
   const functions = [{ name: "book", description: "Books.", parameters, serverUrl }];
   const assistantId = await speaker(app.api, { initialMessage: "", functions });
   await app.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions }, 200);
+  const { token } = await app.api.post("/rest/v1/organization/token", { userId: IDS.userId }, 200);
+  const own = app.api.as({ Authorization: `Bearer ${token}` });
+  await own.patch(`/rest/v1/assistants/${assistantId}`, { description: "A better one" }, 200);
   const texted = await newAssistant(app.api);
   const ids = [await chat(app, assistantId), await visit(app, assistantId), await call(app, assistantId)];
   const number = await connect(app, [texted]);

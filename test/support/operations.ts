@@ -56,6 +56,10 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   updateThemeConfiguration: ({ assistantId }) => ({ assistantId, input: { mode: "CHAT_ONLY" } }),
   updateRagSettings: ({ assistantId }) => ({ assistantId, channel: "SMS", input: { forceRag: true } }),
 
+  assistantVersion: ({ assistantId }) => ({ assistantId, number: 1 }),
+  assistantDiff: ({ assistantId }) => ({ assistantId, from: 1, to: 1 }),
+  restoreAssistantVersion: ({ assistantId }) => ({ assistantId, number: 1 }),
+  describeAssistantVersion: ({ assistantId }) => ({ assistantId, number: 1, note: "noted" }),
   updateAllowedOrigins: ({ assistantId }) => ({ assistantId, origins: ["https://changed.example"] }),
 
   startWidgetSession: ({ assistantId }) => ({ input: { assistantId } }),

@@ -48,6 +48,9 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   assistant_files: "assistant_id file_id organization_id problem status",
   assistants: "id organization_id sealed_tool_headers tool_servers",
   chat_configurations: "assistant_id organization_id",
+  function_secrets: "assistant_id organization_id sealed_secret slot",
+  version_heads: "assistant_id content organization_id",
+  version_texts: "assistant_id content digest organization_id",
   // Only ids; those of a conversation are removed as soon as nothing waits.
   delivery_queues: "chat_id claim delivery_id destination_id organization_id",
   deployments: "id organization_id",

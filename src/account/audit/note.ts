@@ -39,7 +39,8 @@ export const operationOf = (
   origin: Origin,
   about: OperationInfo,
   creates?: RecordTable,
-): AuditedOperation => new AuditedOperation(noteOf(scope, caller, origin, about), creates);
+): AuditedOperation =>
+  new AuditedOperation(noteOf(scope, caller, origin, about), creates, undefined, caller?.userId);
 
 type OperationInfo = Pick<AuditNote, "kind" | "operation" | "recordType" | "fields">;
 

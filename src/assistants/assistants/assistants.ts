@@ -4,21 +4,20 @@ import { newId } from "../../platform/database/ids";
 import { containing } from "../../platform/database/containing";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import { ListPerId, pageOfOwner } from "../../platform/database/page-per-id";
-import { AuditedStatement } from "../../platform/database/audited-statement";
 import { encoded } from "../../platform/database/encoded";
 import type { Conditions } from "../../platform/database/filtered-statement";
-import { columnsExcept, type Input, type PublicRow } from "../../platform/database/rows";
+import type { Input } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { ToolServers } from "../tool-servers/tool-servers";
+import { VersionKeeper } from "../history/version-keeper";
 import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { warnOfUnusableNames } from "../configurations/variable-names";
 import { Templates } from "../configurations/templates";
-
-type AssistantRow = PublicRow<"assistants", "deletedAt" | "sealedToolHeaders">;
+import { COLUMNS, CREATE, CREATE_WITH_VERSION, isOfDocument, UPDATES, type AssistantRow } from "./statements";
 
 export interface Assistant extends AssistantRow {
   /** Whether this is a shared, read-only template. */
@@ -35,8 +34,6 @@ const CONDITIONS = {
 
 /** `search`: part of a name or description, case-insensitive. */
 export type AssistantQuery = PageQuery & { readonly [Name in keyof typeof CONDITIONS]?: string | null };
-
-const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt", "sealedToolHeaders");
 
 const ASSISTANT_BY_ID = statement(({ table, $ }) =>
   table("assistants")
@@ -61,20 +58,6 @@ const LIST = new List({
 
 const OF_PROJECTS = new ListPerId(LIST, "projectId");
 
-/** Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project. */
-const CREATE = new AuditedStatement<AssistantRow>(({ db, $ }) => ({
-  parts: Object.fromEntries(
-    Object.entries(CONFIGURATIONS).map(([kind, table]) => [
-      `${kind}_row`,
-      db.raw(`insert into ${table} (organization_id, assistant_id) values ($1, ?)`, [$(1)]),
-    ]),
-  ),
-  rows: db.raw(
-    `insert into assistants (organization_id, id, name, description, variables, project_id) values ($1, ?, ?, ?, ?, ?) returning ??`,
-    [$(1), $(2), $(3), $(4), $(5), COLUMNS],
-  ),
-}));
-
 const COPY_SUFFIX = " (copy)";
 const MAX_NAME_LENGTH = 255;
 
@@ -85,6 +68,16 @@ export class Assistants {
   /** @throws ASSISTANT_NOT_FOUND */
   async byId(id: string): Promise<Assistant> {
     return (await this.findOwn(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant", id);
+  }
+
+  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async checkOwn(id: string): Promise<void> {
+    if (!(await this.findOwn(id))) await this.scope.of(Templates).rejectWrite(id);
+  }
+
+  /** A template, or an assistant even if it has been deleted. @throws ASSISTANT_NOT_FOUND */
+  async byIdOrTemplate(id: string): Promise<Assistant> {
+    return (await this.scope.of(Templates).shared(id)) ?? this.byIdIncludingDeleted(id);
   }
 
   /**
@@ -120,24 +113,31 @@ export class Assistants {
     warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null } = encoded(input);
     const id = newId();
+    const keeper = this.scope.of(VersionKeeper);
+    const keeps = await keeper.isKeeping();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
-      const [row] = await scope.change(CREATE, [id, name, description, variables, projectId]);
+      const values = [id, name, description, variables, projectId];
+      const [row] = keeps
+        ? await scope.change(CREATE_WITH_VERSION, [...values, keeper.author()])
+        : await scope.change(CREATE, values);
       return toAssistant(row!);
     });
   }
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND */
+  /** Changes the given fields, and stores a version. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-    const [row] = await this.live()
-      .where({ id })
-      .update(changes)
-      .returning([...COLUMNS]);
+    const keeper = this.scope.of(VersionKeeper);
+    const author = Object.keys(changes).some(isOfDocument) ? [keeper.author()] : [];
+    const values = [id, ...Object.values(changes), ...author];
+    const [row] = await this.scope.change(UPDATES.of(Object.keys(changes)), values);
     if (!row) return this.scope.of(Templates).rejectWrite(id);
+    const { hasVersion, ...updated } = row;
+    if (!hasVersion) await keeper.record(id);
     warnOfUnusableNames(this.scope, input.variables);
-    return toAssistant(row);
+    return toAssistant(updated);
   }
 
   /**
@@ -180,6 +180,7 @@ export class Assistants {
       const { template: _t, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
       const made = await scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
       if (made.toolServers) await scope.of(ToolServers).copyHeaders(id, made.id);
+      await scope.of(VersionKeeper).record(made.id);
       return made;
     });
   }

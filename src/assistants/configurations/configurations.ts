@@ -6,7 +6,18 @@ import { encoded } from "../../platform/database/encoded";
 import type { PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { StatementFamily } from "../../platform/database/statement-family";
+import { snake } from "../../platform/database/names";
 import { notFound } from "../../platform/errors";
+import {
+  isSpoken,
+  storedSlotsIn,
+  withoutSecrets,
+  withSecrets,
+  type SpokenKind,
+} from "../history/function-secrets";
+import { HAS_VERSION, valuesOf, versionParts } from "../history/kept-content";
+import { SecretSlots } from "../history/secret-slots";
+import { VersionKeeper } from "../history/version-keeper";
 import { Templates } from "./templates";
 import { COLUMNS, CONFIGURATIONS, projectionOf, type ConfigurationKind, type Projection } from "./columns";
 import { originsOf } from "./origins";
@@ -44,17 +55,28 @@ interface Owner {
   readonly template: boolean;
 }
 
-/** Statements that change some columns of a configuration. Parameters: the assistant's id, the values of the columns. */
+/**
+ * Statements that change some columns of a configuration, and make a version. Parameters: the assistant's id, the values
+ * of the columns, the author of the version, and the functions of the version if the columns include `functions`.
+ */
 const updatesOf = (kind: ConfigurationKind) =>
   new StatementFamily(
     (columns, isPrepared) =>
-      new AuditedStatement<object>(({ table, $ }) => {
+      new AuditedStatement<object>((pieces) => {
+        const { table, $, db } = pieces;
         const id = $(1);
         const live = table("assistants").select("id").where({ id }).whereNull("deletedAt");
         const configurations: Knex.QueryBuilder = table(CONFIGURATIONS[kind]);
         const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
         const rows = configurations.where({ assistantId: id }).whereIn("assistantId", live);
-        return { rows: rows.update(changes).returning([...COLUMNS[kind]]) };
+        const kept = columns.filter((column) => COLUMNS[kind].includes(column));
+        const functions = { functions: `${$(columns.length + 3).toQuery()}::text` };
+        const values = valuesOf(`${kind}.`, kept.map(snake), functions);
+        const author = $(columns.length + 2);
+        return {
+          rows: rows.update(changes).returning([...COLUMNS[kind], db.raw(`${HAS_VERSION(id)}`)]),
+          ...(kept.length > 0 && { parts: versionParts(pieces, { id, values, author }) }),
+        };
       }, isPrepared),
   );
 const UPDATES = {
@@ -110,19 +132,53 @@ export class Configurations {
     return this.scope.loader<Kinds[K]>(projection.name, (ids) => this.byAssistants(projection, ids));
   }
 
-  /** Changes the given fields. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  /** Changes the given fields, and stores a version. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
   async update<K extends ConfigurationKind>(
     kind: K,
     assistantId: string,
     input: Partial<Kinds[K]>,
   ): Promise<Identified<K>> {
     const changes = encoded({ ...input, updatedAt: currentDate() });
-    const rows = await this.scope.change(UPDATES[kind].of(Object.keys(changes)), [
-      assistantId,
-      ...Object.values(changes),
-    ]);
-    const [row] = rows as Kinds[K][]; // of the table of this kind
-    return row ? this.shown(kind, assistantId, row) : this.scope.of(Templates).rejectWrite(assistantId);
+    const { functions } = changes;
+    const changed =
+      typeof functions === "string" && isSpoken(kind)
+        ? await this.scope.transaction((scope) =>
+            scope.of(Configurations).changeFunctions(kind, assistantId, { ...changes, functions }),
+          )
+        : await this.change(kind, assistantId, changes);
+    return this.shown(kind, assistantId, changed as Kinds[K]); // of the table of this kind
+  }
+
+  /** Secrets of functions are written to the configuration only, and `stored` ones are those that it has. */
+  private async changeFunctions(
+    kind: SpokenKind,
+    assistantId: string,
+    changes: { readonly functions: string },
+  ): Promise<object> {
+    const slots = this.scope.of(SecretSlots);
+    const needsStored = storedSlotsIn(kind, changes.functions).length > 0;
+    const functions = needsStored
+      ? withSecrets(kind, changes.functions, await slots.current(assistantId))
+      : changes.functions;
+    await slots.keepRemoved(assistantId, kind, functions);
+    return this.change(kind, assistantId, { ...changes, functions }, withoutSecrets(kind, functions));
+  }
+
+  private async change(
+    kind: ConfigurationKind,
+    assistantId: string,
+    changes: Readonly<Record<string, unknown>>,
+    functions?: string,
+  ): Promise<object> {
+    const keeper = this.scope.of(VersionKeeper);
+    const columns = Object.keys(changes);
+    const author = columns.some((column) => COLUMNS[kind].includes(column)) ? [keeper.author()] : [];
+    const values = [...Object.values(changes), ...author, ...(functions === undefined ? [] : [functions])];
+    const [row] = await this.scope.change(UPDATES[kind].of(columns), [assistantId, ...values]);
+    if (!row) return this.scope.of(Templates).rejectWrite(assistantId);
+    const { hasVersion, ...changed } = row as { hasVersion: boolean };
+    if (!hasVersion) await keeper.record(assistantId);
+    return changed;
   }
 
   /**

@@ -6,6 +6,7 @@ import { List, page, type Page, type PageQuery } from "../../platform/database/p
 import { containing } from "../../platform/database/containing";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
+import { VersionKeeper } from "../history/version-keeper";
 import { Quotas } from "../../account/organization/quotas";
 import { cleanName, cleanType, detectType } from "./describe";
 import { downloadLink, type DownloadLink } from "./links";
@@ -107,10 +108,14 @@ export class Files {
     }
   }
 
-  /** @throws FILE_NOT_FOUND */
+  /** Deletes a file, and makes a version of each assistant that had it. @throws FILE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
+      const keeper = scope.of(VersionKeeper);
+      const owners = await scope.table("assistant_files").where({ fileId: id }).orderBy("assistantId");
+      for (const { assistantId } of owners) await keeper.lock(assistantId); // before the file, as attaching does
       if ((await scope.table("files").where({ id }).delete()) === 0) missing("File", id);
+      for (const { assistantId } of owners) await keeper.record(assistantId);
     });
     await this.scope.ports.storage.remove(this.key(id));
     return { id };

@@ -3,6 +3,7 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid } from "../../platform/errors";
 import { Files } from "../files/files";
+import { VersionKeeper } from "../history/version-keeper";
 import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
 import { Embeddings } from "./embeddings";
 import { storePassages } from "./store-passages";
@@ -70,19 +71,41 @@ export class AttachedFiles {
       await attached.lockAssistant(assistantId);
       const { detectedType } = await scope.of(Files).byId(fileId);
       if (!isReadable(detectedType)) throw notReadable(detectedType);
-      await attached.lockFile(fileId);
-      const known = await attached.rows({ fileId });
-      const own = known.find((row) => row.assistantId === assistantId);
-      if (own && own.status !== "FAILED") return;
-      if (!own) await attached.checkCount(assistantId);
-      const read = known.find(({ status }) => status === "READY");
-      const { status, passages } = read ?? { status: "PENDING", passages: 0 };
-      await scope
-        .insert("assistant_files", { assistantId, fileId, status, passages })
-        .onConflict(["organizationId", "assistantId", "fileId"])
-        .merge(["status", "passages", "problem"]);
-      if (!read) await attached.enqueue(fileId);
+      const isNew = await attached.add(assistantId, fileId);
+      if (isNew) await scope.of(VersionKeeper).record(assistantId);
     });
+  }
+
+  /**
+   * Attaches and detaches files until the assistant has these. Runs in a transaction that has locked the assistant.
+   * @returns how many of them no longer exist
+   */
+  async replace(assistantId: string, fileIds: readonly string[]): Promise<number> {
+    const attached = await this.rows({ assistantId });
+    for (const { fileId } of attached)
+      if (!fileIds.includes(fileId)) await this.removeAttachment(assistantId, fileId);
+    const added = fileIds.filter((id) => !attached.some(({ fileId }) => fileId === id)).sort();
+    const existing = await this.scope.table("files").whereIn("id", added).select("id", "detectedType");
+    for (const { id, detectedType } of existing.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+      if (isReadable(detectedType)) await this.add(assistantId, id);
+    return added.length - existing.length;
+  }
+
+  /** @returns whether the assistant did not have the file */
+  private async add(assistantId: string, fileId: string): Promise<boolean> {
+    await this.lockFile(fileId);
+    const known = await this.rows({ fileId });
+    const own = known.find((row) => row.assistantId === assistantId);
+    if (own && own.status !== "FAILED") return false;
+    if (!own) await this.checkCount(assistantId);
+    const read = known.find(({ status }) => status === "READY");
+    const { status, passages } = read ?? { status: "PENDING", passages: 0 };
+    await this.scope
+      .insert("assistant_files", { assistantId, fileId, status, passages })
+      .onConflict(["organizationId", "assistantId", "fileId"])
+      .merge(["status", "passages", "problem"]);
+    if (!read) await this.enqueue(fileId);
+    return !own;
   }
 
   /** Does nothing if the file is not attached. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND */
@@ -91,6 +114,7 @@ export class AttachedFiles {
       await scope.of(AttachedFiles).lockAssistant(assistantId);
       await scope.of(Files).byId(fileId);
       await scope.of(AttachedFiles).removeAttachment(assistantId, fileId);
+      await scope.of(VersionKeeper).record(assistantId);
     });
   }
 

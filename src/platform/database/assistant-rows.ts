@@ -28,6 +28,10 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   function_sums: "assistantId",
   log_blocks: "assistantId",
   log_changes: "assistantId",
+  version_heads: "assistantId",
+  assistant_versions: "assistantId",
+  version_texts: "assistantId",
+  function_secrets: "assistantId",
 };
 
 /** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */

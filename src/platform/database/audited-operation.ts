@@ -34,6 +34,14 @@ export type Disclosure = Pick<AuditNote, "operation" | "recordType" | "fields"> 
   readonly recordId: string | null;
 };
 
+/** Who makes a change, for what the organization's users see of it. */
+export interface Author {
+  readonly actor: AuditActor;
+  readonly keyId?: string | null;
+  /** The user of the token, in clear. */
+  readonly userId?: string | undefined;
+}
+
 /** A row for the outbox of the audit log. */
 export interface AuditEntry {
   readonly id: string;
@@ -54,12 +62,21 @@ export class AuditedOperation {
   private recordId: string | null | undefined;
   private isStored = false;
 
-  /** @param creates the table whose first new row is the record of the operation */
+  /**
+   * @param creates the table whose first new row is the record of the operation
+   * @param userId the user of the token that was sent
+   */
   constructor(
     private readonly note: AuditNote,
     private readonly creates?: TenantTable,
     readonly storedWith: EntryTiming = "transaction",
+    private readonly userId?: string,
   ) {}
+
+  get author(): Author {
+    const { actor, keyId } = this.note;
+    return { actor, keyId, userId: this.userId };
+  }
 
   /** Sets the record of the operation; null for none, undefined while it is unknown. */
   about(recordId: string | null | undefined): void {

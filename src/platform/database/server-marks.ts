@@ -8,8 +8,10 @@ import type { Knex } from "knex";
  * - `recipe`: recipes of events. Events are stored without a body when all servers know them: others would send nothing.
  * - `blocks`: changes of the lists of logs. Logs are counted in blocks when all servers note these changes: others would
  *   make the counts wrong.
+ * - `versions`: versions of assistants. Versions are made when all servers make them: others would change an assistant
+ *   without one.
  */
-const SERVER_MARKS = ["sums", "recipe", "blocks"];
+const SERVER_MARKS = ["sums", "recipe", "blocks", "versions"];
 
 /** PostgreSQL cuts longer names of connections. */
 const MAX_NAME_BYTES = 63;

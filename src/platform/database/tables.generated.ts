@@ -25,6 +25,17 @@ export interface Tables {
     createdAt: ColumnWithDefault<Date>;
     passages: ColumnWithDefault<number>;
   };
+  assistant_versions: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    number: Column<number>;
+    content: Column<unknown>;
+    note: NullableColumn<string>;
+    actor: Column<string>;
+    keyId: NullableColumn<string>;
+    userId: NullableColumn<string>;
+    createdAt: Column<Date>;
+  };
   assistants: {
     organizationId: Column<string>;
     id: Column<string>;
@@ -508,6 +519,12 @@ export interface Tables {
     calls: NullableColumn<number>;
     failed: NullableColumn<number>;
   };
+  function_secrets: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    slot: Column<string>;
+    sealedSecret: Column<string>;
+  };
   function_sums: {
     organizationId: Column<string>;
     assistantId: Column<string>;
@@ -791,6 +808,18 @@ export interface Tables {
     updatedAt: ColumnWithDefault<Date>;
     allowedOrigins: ColumnWithDefault<unknown>;
   };
+  version_heads: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    number: Column<number>;
+    content: Column<unknown>;
+  };
+  version_texts: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    digest: Column<string>;
+    content: Column<string>;
+  };
   voice_configurations: {
     organizationId: Column<string>;
     assistantId: Column<string>;
@@ -890,6 +919,7 @@ export interface Tables {
 export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   api_keys: ["organizationId", "id", "type", "status", "sealedValue", "createdAt", "lastUsedAt", "name", "expiresAt", "permissions", "assistantIds"],
   assistant_files: ["organizationId", "assistantId", "fileId", "status", "problem", "createdAt", "passages"],
+  assistant_versions: ["organizationId", "assistantId", "number", "content", "note", "actor", "keyId", "userId", "createdAt"],
   assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders"],
   audit_events: ["organizationId", "position", "id", "kind", "actor", "keyId", "person", "address", "interface", "requestId", "operation", "recordType", "recordId", "fields", "createdAt", "previousHash", "hash"],
   audit_heads: ["organizationId", "position", "hash"],
@@ -923,6 +953,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   function_facts_kept: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
   function_facts_summed: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
   function_facts_unsummed: ["sign", "organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
+  function_secrets: ["organizationId", "assistantId", "slot", "sealedSecret"],
   function_sums: ["organizationId", "assistantId", "startsAt", "channel", "name", "calls", "failed"],
   holds: ["id", "reason", "note", "since", "finishedAt", "releasedAt"],
   idempotency_claims: ["organizationId", "key", "claim", "requestHash", "claimedAt"],
@@ -954,6 +985,8 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   telephony_lookup: ["phoneNumber", "organizationId", "connectionId"],
   templates: ["id", "name", "description", "variables", "voice", "sms", "chat", "theme", "createdAt", "updatedAt"],
   theme_configurations: ["organizationId", "assistantId", "theme", "mode", "updatedAt", "allowedOrigins"],
+  version_heads: ["organizationId", "assistantId", "number", "content"],
+  version_texts: ["organizationId", "assistantId", "digest", "content"],
   voice_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
   webhook_destinations: ["organizationId", "id", "url", "name", "sealedSecret", "enabled", "createdAt", "updatedAt", "projectId", "failures", "failingSince", "timedOut", "formerSealedSecret", "formerSecretUntil", "events"],
   worker_heartbeats: ["workerId", "seenAt"],

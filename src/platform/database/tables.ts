@@ -53,6 +53,10 @@ export type TenantTable =
   | "retentions"
   | "stored_sizes"
   | "write_positions"
+  | "version_heads"
+  | "assistant_versions"
+  | "version_texts"
+  | "function_secrets"
   | View;
 
 /** Tables without an organization that services access through Scope. */

@@ -87,6 +87,15 @@ export function shownJson(value: unknown): unknown {
   return text === undefined ? value : { toJSON: () => TEXT_PREFIX + text };
 }
 
+/** A value for a response whose objects, at any depth, are sent by their kept texts. */
+export function shownValue<T>(value: T): T {
+  if (!isObject(value)) return value;
+  const shown = shownJson(value);
+  if (shown !== value) return shown as T; // its text is that of the value
+  if (Array.isArray(value)) return value.map(shownValue) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shownValue<unknown>(one)])) as T;
+}
+
 type ReadValue = () => Promise<unknown>;
 /** Functions that read the late values of a response, by its owner. */
 const late = new Attached<ReadValue[]>();

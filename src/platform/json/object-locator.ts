@@ -84,7 +84,7 @@ export function endOfString(text: string, start: number): number {
 }
 
 /** Position after the value that begins at `start`. */
-function endOfValue(text: string, start: number): number {
+export function endOfValue(text: string, start: number): number {
   let at = start;
   for (let open = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -55,6 +55,7 @@ export async function erasePerson(
   await scope.transaction(async (scope) => {
     await withdraw(scope, digests, count);
     if (isRemembered(person)) await forgetFacts(scope, [person.value], until, count);
+    await scope.table("assistant_versions").whereIn("userId", names).update({ userId: null });
     if (person.kind === "phoneNumber") await removeTexts(scope, person.value, { until, count, erasureId });
   });
 }

@@ -1,0 +1,172 @@
+import { Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
+import { Versions } from "../../src/assistants/versions/versions";
+import type { ChangeKind, DocumentChange as Change } from "../../src/assistants/versions/differences";
+import type { JsonObject } from "../../src/platform/json/json-object";
+import { shownValue } from "../../src/platform/json/json-source";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
+import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
+import { Node } from "../core/node";
+import { Rule } from "../core/rules";
+import { JSON_VALUE, JSONObject } from "../core/scalars";
+import { Assistant } from "./assistants";
+
+const NUMBER = "Number of the version, from 1.";
+const ASSISTANT = "Id of the assistant.";
+const NOTE = "Note about the version, at most 1,000 characters.";
+
+@ObjectType({
+  implements: Node,
+  description:
+    "State of an assistant after a change. Every change of its document through either interface makes one; it never changes, except for its note.",
+  simpleResolvers: true,
+})
+export class AssistantVersion {
+  @Field(() => ID, { description: "Id of the version: that of the assistant, a dot, and the number." })
+  id!: string;
+  @Field(() => Int, { description: NUMBER })
+  number!: number;
+  @Field(() => String, { nullable: true, description: "Note about the version; null without one." })
+  note!: string | null;
+  @Field({
+    description:
+      "Who made it: `user:` and the user of a token, `key:` and the id of a key, or `operator` or `system`.",
+  })
+  actor!: string;
+  @Field({ description: "Time of the change." })
+  createdAt!: Date;
+  assistantId!: string;
+}
+
+const CHANGE_KINDS = { ADD: "ADD", REMOVE: "REMOVE", REPLACE: "REPLACE" } as const;
+registerEnumType(CHANGE_KINDS, {
+  name: "ChangeKind",
+  description: "Kind of a difference between two documents.",
+  valuesConfig: {
+    ADD: {
+      description: "The value exists only in the second document; in a list, it is inserted at the place.",
+    },
+    REMOVE: { description: "The value exists only in the first document." },
+    REPLACE: { description: "The value differs." },
+  },
+});
+
+@ObjectType({
+  description:
+    "Difference between two documents. Applied in order, as a JSON Patch, they make the second of the first.",
+  simpleResolvers: true,
+})
+export class DocumentChange implements Change {
+  @Field(() => CHANGE_KINDS, { description: "Kind of the difference." })
+  kind!: ChangeKind;
+  @Field({ description: "Place of the value, a JSON Pointer such as `/chat/prompt`." })
+  path!: string;
+  @Field(() => JSON_VALUE, { nullable: true, description: "Value in the first document; null for ADD." })
+  before!: unknown;
+  @Field(() => JSON_VALUE, { nullable: true, description: "Value in the second document; null for REMOVE." })
+  after!: unknown;
+}
+
+/** Of notes, in characters. */
+const MAX_NOTE_LENGTH = 1_000;
+
+@ArgsType()
+class VersionArgs {
+  @Field(() => ID, { description: ASSISTANT })
+  assistantId!: string;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, { description: NUMBER })
+  number!: number;
+}
+
+@ArgsType()
+class RestoreArgs extends VersionArgs {
+  @Rule({ maxLength: MAX_NOTE_LENGTH })
+  @Field(() => String, {
+    nullable: true,
+    description: `${NOTE} Default: "Restored version" and the number.`,
+  })
+  note?: string | null;
+}
+
+@ArgsType()
+class DescribeArgs extends VersionArgs {
+  @Rule({ maxLength: MAX_NOTE_LENGTH })
+  @Field({ description: NOTE })
+  note!: string;
+}
+
+@ArgsType()
+class DiffArgs {
+  @Field(() => ID, { description: ASSISTANT })
+  assistantId!: string;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, { description: "Number of the first version." })
+  from!: number;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, { description: "Number of the second version." })
+  to!: number;
+}
+
+const AssistantVersionConnection = ConnectionOf(() => AssistantVersion, "AssistantVersion");
+
+@Resolver(() => AssistantVersion)
+export class AssistantVersionResolver {
+  @FieldResolver(() => JSONObject, {
+    description:
+      'Everything that the version contains: name, description, variables, the configurations, `rag` with the retrieval settings of each channel, allowed origins and the ids of the attached files. Instead of a secret of a function it has `{"stored": true}`.',
+  })
+  async document(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
+    return shownValue<JsonObject>({ ...(await scope.of(Versions).document(version)) });
+  }
+}
+
+@Resolver(() => Assistant)
+export class VersionedAssistantResolver {
+  @FieldResolver(() => AssistantVersion, {
+    description: "The current version. A template is its own version 1.",
+  })
+  version(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Versions).current(assistant);
+  }
+
+  @FieldResolver(() => AssistantVersionConnection, { description: "Versions, newest first by default." })
+  versions(@Root() assistant: Assistant, @Args() args: ConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(Versions).list(assistant, args);
+  }
+
+  @Query(() => AssistantVersion, {
+    description: "Returns a version of an assistant. Errors: ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND.",
+  })
+  assistantVersion(@Args() { assistantId, number }: VersionArgs, @Ctx() { scope }: Context) {
+    return scope.of(Versions).byNumber(assistantId, number);
+  }
+
+  @Query(() => [DocumentChange], {
+    description: "Compares two versions of an assistant. Errors: ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND.",
+  })
+  async assistantDiff(@Args() { assistantId, from, to }: DiffArgs, @Ctx() { scope }: Context) {
+    const changes = await scope.of(Versions).difference(assistantId, from, to);
+    return changes.map(({ before, after, ...change }) => ({
+      ...change,
+      before: shownValue(before),
+      after: shownValue(after),
+    }));
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Makes a new version with the document of an earlier one; none if nothing differs. Secrets of functions stay as they are now, and deleted files are left out, with a warning. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, VERSION_NOT_FOUND.",
+  })
+  restoreAssistantVersion(@Args() { assistantId, number, note }: RestoreArgs, @Ctx() { scope }: Context) {
+    return scope.of(Versions).restore(assistantId, number, note);
+  }
+
+  @Mutation(() => AssistantVersion, {
+    description:
+      "Sets the note of a version; an empty one removes it. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, VERSION_NOT_FOUND.",
+  })
+  describeAssistantVersion(@Args() { assistantId, number, note }: DescribeArgs, @Ctx() { scope }: Context) {
+    return scope.of(Versions).describe(assistantId, number, note);
+  }
+}

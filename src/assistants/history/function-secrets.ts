@@ -1,0 +1,97 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { replaceMembers, type MemberChange } from "../../platform/json/replace-members";
+
+/** The configurations that have functions. */
+export const SPOKEN_KINDS = ["voice", "sms", "chat"] as const;
+export type SpokenKind = (typeof SPOKEN_KINDS)[number];
+export const isSpoken = (kind: string): kind is SpokenKind => SPOKEN_KINDS.some((one) => one === kind);
+
+/** Stands for a secret in a version: the one that is stored now for the function and the origin of its URL. */
+const STORED_TEXT = JSON.stringify({ stored: true });
+
+/** A place for a secret in a list of functions. */
+interface SecretPlace {
+  /** Names the kind of configuration, the function, and the origin of its URL. */
+  readonly slot: string;
+  /** The secret; `STORED` for the stored one, undefined for none. */
+  readonly secret: string | typeof STORED | undefined;
+  readonly object: JsonObject;
+  readonly key: string;
+}
+
+const STORED = Symbol("stored");
+
+/** Secrets by slot. */
+export type SecretsBySlot = Readonly<Record<string, string>>;
+
+/** The secrets in the JSON text of a list of functions. */
+export const secretsIn = (kind: SpokenKind, text: string): SecretsBySlot =>
+  Object.fromEntries(
+    placesIn(kind, JSON.parse(text)).flatMap(({ slot, secret }) =>
+      typeof secret === "string" ? [[slot, secret]] : [],
+    ),
+  );
+
+/** All slots of a list of functions, with a secret or without. */
+export const slotsIn = (kind: SpokenKind, text: string): string[] =>
+  placesIn(kind, JSON.parse(text)).map(({ slot }) => slot);
+
+/** Slots of a list of functions that stand for stored secrets. */
+export const storedSlotsIn = (kind: SpokenKind, text: string): string[] =>
+  placesIn(kind, JSON.parse(text)).flatMap(({ slot, secret }) => (secret === STORED ? [slot] : []));
+
+/** The JSON text of a list of functions with `{"stored":true}` instead of secrets, otherwise as it is written. */
+export const withoutSecrets = (kind: SpokenKind, text: string): string =>
+  changed(kind, text, ({ secret }) => (typeof secret === "string" ? { value: STORED_TEXT } : undefined));
+
+/** The reverse of `withoutSecrets`. A secret that is not stored is left out. */
+export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlot): string =>
+  changed(kind, text, ({ slot, secret }) =>
+    secret === STORED
+      ? { value: Object.hasOwn(stored, slot) ? JSON.stringify(stored[slot]) : undefined }
+      : undefined,
+  );
+
+function changed(
+  kind: SpokenKind,
+  text: string,
+  changeOf: (place: SecretPlace) => Pick<MemberChange, "value"> | undefined,
+): string {
+  const value = JSON.parse(text) as unknown;
+  const changes = placesIn(kind, value).flatMap((place): MemberChange[] => {
+    const change = changeOf(place);
+    return change ? [{ object: place.object, key: place.key, ...change }] : [];
+  });
+  return replaceMembers(text, value, changes);
+}
+
+/** A secret stands beside the URL of a function, or as `secret` beside the URL of its server. */
+function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
+  const taken = new Map<string, number>();
+  return (Array.isArray(functions) ? (functions as unknown[]) : [])
+    .filter(isObject)
+    .flatMap((item, index) => {
+      const { name = `#${index + 1}` } = isObject(item.function) ? item.function : item;
+      const places = [{ object: item, key: "secretKey", url: item.serverUrl }];
+      if (isObject(item.server)) places.push({ object: item.server, key: "secret", url: item.server.url });
+      return places.map(({ object, key, url }) => {
+        const slot = JSON.stringify([kind, name, key, originOf(url)]);
+        const number = (taken.get(slot) ?? 0) + 1;
+        taken.set(slot, number);
+        const secret = secretOf(object[key]);
+        return { object, key, secret, slot: number === 1 ? slot : `${slot} ${number}` };
+      });
+    });
+}
+
+function secretOf(value: unknown): SecretPlace["secret"] {
+  if (isObject(value) && value.stored === true) return STORED;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A secret goes only to the origin that it was given for. */
+const originOf = (url: unknown): string =>
+  typeof url === "string" && URL.canParse(url) ? new URL(url).origin : "";

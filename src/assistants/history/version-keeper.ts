@@ -1,0 +1,107 @@
+import { currentDate } from "../../platform/clock";
+import type { Scope } from "../../platform/database/scope";
+import { sqlOf, Statement, statement } from "../../platform/database/statement";
+import { SPOKEN_KINDS, withoutSecrets } from "./function-secrets";
+import { HIDDEN, versionParts } from "./kept-content";
+
+/** The online step that is done when all servers make versions. */
+export const KEEP_STEP = "keep_versions";
+
+/** Ports of the services of this process that make versions. */
+const keeping = new WeakSet<object>();
+
+/** A document as it is stored now: its parts as JSON text, and the lists of functions as they are written. */
+interface LiveDocument {
+  readonly assistant: string;
+  readonly voice: string;
+  readonly sms: string;
+  readonly chat: string;
+  readonly theme: string;
+  readonly voiceFunctions: string;
+  readonly smsFunctions: string;
+  readonly chatFunctions: string;
+}
+
+/** Makes versions of assistants. */
+export class VersionKeeper {
+  constructor(private readonly scope: Scope) {}
+
+  /** Whether versions are made: not while a server of an older version is connected, which would make none. */
+  async isKeeping(): Promise<boolean> {
+    if (keeping.has(this.scope.ports)) return true;
+    const steps = this.scope.shared("online_steps").where({ name: KEEP_STEP }).whereNotNull("doneAt");
+    const isDone = (await steps.select("name")).length > 0;
+    if (isDone) keeping.add(this.scope.ports); // it stays so: older versions no longer start
+    return isDone;
+  }
+
+  /** Who makes a version now, as the statements take it. */
+  author(note?: string | null): string {
+    const { actor, keyId, userId } = this.scope.operation?.author ?? { actor: "SYSTEM" };
+    return JSON.stringify({ actor, keyId, userId, note: note ?? null, at: currentDate() });
+  }
+
+  /**
+   * Stores a version if the assistant differs from its current one, or has none. Concurrent changes of the assistant
+   * wait until the end of the transaction.
+   */
+  async record(assistantId: string, note?: string | null): Promise<void> {
+    if (!(await this.isKeeping())) return;
+    await this.scope.transaction(async (scope) => {
+      const live = await scope.of(VersionKeeper).lock(assistantId);
+      if (!live) return;
+      const files = await scope.read(FILE_IDS, [assistantId]);
+      const { assistant, voice, sms, chat, theme } = live;
+      const functions = SPOKEN_KINDS.map((kind) => withoutSecrets(kind, live[`${kind}Functions`]));
+      const ids = JSON.stringify(files.map(({ fileId }) => fileId));
+      const values = [assistantId, this.author(note), assistant, voice, sms, chat, theme, ...functions, ids];
+      await scope.write(RECORD, values);
+    });
+  }
+
+  /** Locks the rows of an assistant in the order that all changes have. @returns undefined if there is none */
+  async lock(assistantId: string): Promise<LiveDocument | undefined> {
+    const [live] = await this.scope.write(LOCK, [assistantId]);
+    return live;
+  }
+}
+
+/** A lock of several tables is taken in the order of the tables. */
+const LOCK = new Statement<LiveDocument>(({ db }) =>
+  db.raw(`
+  select jsonb_build_object('name', a.name, 'description', a.description, 'variables', a.variables)::text as assistant,
+    (to_jsonb(v) - ${HIDDEN})::text as voice, (to_jsonb(s) - ${HIDDEN})::text as sms,
+    (to_jsonb(c) - ${HIDDEN})::text as chat, (to_jsonb(t) - ${HIDDEN})::text as theme,
+    v.functions::text as voice_functions, s.functions::text as sms_functions, c.functions::text as chat_functions
+  from assistants a
+  join voice_configurations v on v.organization_id = $1 and v.assistant_id = a.id
+  join sms_configurations s on s.organization_id = $1 and s.assistant_id = a.id
+  join chat_configurations c on c.organization_id = $1 and c.assistant_id = a.id
+  join theme_configurations t on t.organization_id = $1 and t.assistant_id = a.id
+  where a.organization_id = $1 and a.id = $2
+  for no key update of a, v, s, c, t`),
+);
+
+const FILE_IDS = statement<{ fileId: string }>(({ db }) =>
+  db.raw(`
+  select assistant_files.file_id from assistant_files
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+  order by assistant_files.file_id`),
+);
+
+/** Parameters: id, author, the parts of the document, the lists of functions, the ids of the files. */
+const RECORD = new Statement<{ number: number }>((pieces) => {
+  const { db, $ } = pieces;
+  const part = (prefix: string, place: number) =>
+    `select '${prefix}' || key, value from jsonb_each(${$(place).toQuery()}::jsonb)`;
+  const functions = (kind: string, place: number) =>
+    `select '${kind}.functions', to_jsonb(${$(place).toQuery()}::text)`;
+  const values = [
+    ...["", "voice.", "sms.", "chat.", "theme."].map((prefix, index) => part(prefix, index + 3)),
+    ...SPOKEN_KINDS.map((kind, index) => functions(kind, index + 8)),
+    `select 'fileIds', ${$(11).toQuery()}::jsonb`,
+  ].join(" union all ");
+  const made = versionParts(pieces, { id: $(1), values, author: $(2), isWhole: true });
+  return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
+    texts as (${sqlOf(made.texts)}) select number from head`);
+});

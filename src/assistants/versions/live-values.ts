@@ -1,0 +1,31 @@
+import type { Scope } from "../../platform/database/scope";
+import { Assistants } from "../assistants/assistants";
+import { CONFIGURATIONS, Configurations, type ConfigurationKind } from "../configurations/configurations";
+import { withoutSecrets } from "../history/function-secrets";
+import { AttachedFiles } from "../knowledge/attached-files";
+import { functionsIn, valuesOfConfiguration, type DocumentValues } from "./document";
+
+/** The values of an assistant or template as it is now. */
+export async function liveValues(scope: Scope, assistantId: string): Promise<DocumentValues> {
+  const assistant = await scope.of(Assistants).byIdOrTemplate(assistantId);
+  const { name, description, variables } = assistant;
+  const kinds = Object.keys(CONFIGURATIONS) as ConfigurationKind[]; // the keys of the constant
+  const rows = await Promise.all(
+    kinds.map(async (kind) =>
+      valuesOfConfiguration(kind, await scope.of(Configurations).stored(kind, assistant)),
+    ),
+  );
+  const files = assistant.template ? [] : await scope.of(AttachedFiles).of(assistantId);
+  const values = Object.fromEntries(
+    [{ name, description, variables }, ...rows].flatMap((row) => Object.entries(row)),
+  );
+  const functions = functionsIn(values).map(([kind, text]) => [
+    `${kind}.functions`,
+    withoutSecrets(kind, text),
+  ]);
+  return {
+    ...values,
+    ...(Object.fromEntries(functions) as DocumentValues),
+    fileIds: files.map(({ id }) => id).sort(),
+  };
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from "node:util";
+import { currentDate } from "../../platform/clock";
+import { encoded } from "../../platform/database/encoded";
+import type { Scope } from "../../platform/database/scope";
+import { counted } from "../../platform/errors";
+import { CONFIGURATIONS } from "../configurations/configurations";
+import { storedSlotsIn, withSecrets, type SecretsBySlot } from "../history/function-secrets";
+import { SecretSlots } from "../history/secret-slots";
+import { VersionKeeper } from "../history/version-keeper";
+import { AttachedFiles } from "../knowledge/attached-files";
+import { liveValues } from "./live-values";
+import { fileIdsIn, functionsIn, rowsOf, type DocumentValues } from "./document";
+
+interface Writing {
+  readonly values: DocumentValues;
+  readonly secrets: SecretsBySlot;
+  readonly note: string | null | undefined;
+}
+
+/**
+ * Writes values of a document to an assistant, and stores a version if anything differs. Runs in a transaction that has
+ * locked the assistant, and has forgotten what it read before.
+ */
+export async function writeDocument(
+  scope: Scope,
+  assistantId: string,
+  { values, secrets, note }: Writing,
+): Promise<void> {
+  const live = await liveValues(scope, assistantId);
+  const changed = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, live[name]));
+  const written = Object.fromEntries(changed);
+  for (const [kind, text] of functionsIn(written)) {
+    warnOfLost(
+      scope,
+      kind,
+      storedSlotsIn(kind, text).filter((slot) => !Object.hasOwn(secrets, slot)),
+    );
+    const functions = withSecrets(kind, text, secrets);
+    written[`${kind}.functions`] = functions;
+    await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
+  }
+  const { assistant, configurations } = rowsOf(written);
+  const updatedAt = currentDate();
+  if (Object.keys(assistant).length > 0)
+    await scope
+      .table("assistants")
+      .where({ id: assistantId })
+      .update(encoded({ ...assistant, updatedAt }));
+  for (const [kind, row] of configurations)
+    await scope
+      .table(CONFIGURATIONS[kind])
+      .where({ assistantId })
+      .update(encoded({ ...row, updatedAt }));
+  const fileIds = fileIdsIn(written);
+  if (fileIds) await attachAll(scope, assistantId, fileIds);
+  await scope.of(VersionKeeper).record(assistantId, note);
+  scope.forget();
+}
+
+async function attachAll(scope: Scope, assistantId: string, fileIds: readonly string[]): Promise<void> {
+  const lost = await scope.of(AttachedFiles).replace(assistantId, fileIds);
+  if (lost > 0)
+    scope.warn(`${counted(lost, "attached file")} of the version no longer exist and are left out.`);
+}
+
+function warnOfLost(scope: Scope, kind: string, slots: readonly string[]): void {
+  for (const slot of slots) {
+    const [, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown];
+    scope.warn(
+      `${kind}.functions: no secret is stored for the function ${JSON.stringify(name)} and the origin of its URL, so it has none.`,
+    );
+  }
+}

@@ -1,0 +1,31 @@
+/** Codes and messages about records that do not exist, with a place for the id. */
+export const MISSING = {
+  Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with id {}."],
+  Chat: ["CHAT_NOT_FOUND", "No chat with id {}."],
+  Log: ["LOG_NOT_FOUND", "No log with id {} of this assistant."],
+  Key: ["KEY_NOT_FOUND", "No key with id {}."],
+  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with id {}."],
+  Function: [
+    "FUNCTION_NOT_FOUND",
+    "The channel's configuration declares no function {}, and no tool server of the assistant has such a tool.",
+  ],
+  Version: ["VERSION_NOT_FOUND", "The assistant has no version {}."],
+  ToolServer: ["TOOL_SERVER_NOT_FOUND", "The assistant has no tool server {}."],
+  Event: ["EVENT_NOT_FOUND", "No event with id {}, or it has expired."],
+  Delivery: ["DELIVERY_NOT_FOUND", "No delivery with id {}."],
+  Project: ["PROJECT_NOT_FOUND", "No project with id {}."],
+  File: ["FILE_NOT_FOUND", "No file with id {}."],
+  FileContent: [
+    "FILE_CONTENT_MISSING",
+    "The content of file {} is missing from the file storage. Upload the file again.",
+  ],
+  Call: ["CALL_NOT_FOUND", "No call with id {}."],
+  Workflow: ["WORKFLOW_NOT_FOUND", "No workflow with id {}."],
+  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "No node with id {} in this workflow."],
+  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "No workflow edge with id {}."],
+  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "No telephony connection with id {}."],
+  Erasure: ["ERASURE_NOT_FOUND", "No erasure with id {}."],
+  Export: ["EXPORT_NOT_FOUND", "No export with id {}."],
+  Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with id {}."],
+  Node: ["NODE_NOT_FOUND", "No record with id {}."],
+} as const;

@@ -1,0 +1,423 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { makeFirstVersions } from "../../src/assistants/history/first-versions";
+import { useApp } from "../support/app";
+import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { upload } from "../support/files";
+
+const running = useApp({ WORKER: "on" });
+
+interface Version {
+  readonly number: number;
+  readonly note: string | null;
+  readonly actor: string;
+  readonly document: Document;
+}
+type Document = Record<string, unknown> & Record<"voice" | "sms" | "chat", Record<string, unknown>>;
+interface Change {
+  readonly kind: "ADD" | "REMOVE" | "REPLACE";
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+const FIELDS = "number note actor document";
+const VERSIONS = `query ($id: ID!) { assistant(id: $id) { versions(first: 100, orderBy: OLDEST_FIRST) {
+  totalCount nodes { ${FIELDS} } } version { ${FIELDS} } } }`;
+const DIFF = `query ($id: ID!, $from: Int!, $to: Int!) {
+  assistantDiff(assistantId: $id, from: $from, to: $to) { kind path before after } }`;
+const RESTORE = `mutation ($id: ID!, $number: Int!, $note: String) {
+  restoreAssistantVersion(assistantId: $id, number: $number, note: $note) { id version { ${FIELDS} } } }`;
+const VERSION = `query ($id: ID!, $number: Int!) { assistantVersion(assistantId: $id, number: $number) { id ${FIELDS} } }`;
+const DESCRIBE = `mutation ($id: ID!, $number: Int!, $note: String!) {
+  describeAssistantVersion(assistantId: $id, number: $number, note: $note) { number note } }`;
+
+const versionsOf = async (id: string): Promise<Version[]> =>
+  (await running.api.gql(VERSIONS, { id })).assistant.versions.nodes;
+const currentOf = async (id: string): Promise<Version> =>
+  (await running.api.gql(VERSIONS, { id })).assistant.version;
+const restore = async (id: string, number: number, note?: string): Promise<Version> =>
+  (await running.api.gql(RESTORE, { id, number, note })).restoreAssistantVersion.version;
+const diff = async (id: string, from: number, to: number): Promise<Change[]> =>
+  (await running.api.gql(DIFF, { id, from, to })).assistantDiff;
+const patch = (id: string, part: string, body: object) =>
+  running.api.patch(`/rest/v1/assistants/${id}${part}`, body, 200);
+
+/** Applies changes as RFC 6902 says. */
+function applied(document: unknown, changes: readonly Change[]): unknown {
+  let result = structuredClone(document);
+  for (const { kind, path, after } of changes) {
+    const keys = path
+      .split("/")
+      .slice(1)
+      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const last = keys.pop();
+    if (last === undefined) {
+      result = after;
+      continue;
+    }
+    let place = result as Record<string, unknown>;
+    for (const key of keys) place = place[key] as Record<string, unknown>;
+    if (Array.isArray(place))
+      place.splice(Number(last), kind === "ADD" ? 0 : 1, ...(kind === "REMOVE" ? [] : [after]));
+    else if (kind === "REMOVE") Reflect.deleteProperty(place, last);
+    else place[last] = after;
+  }
+  return result;
+}
+
+const LONG = "A long text about opening hours. ".repeat(80);
+const word = fc.constantFrom("", "Hello {name}", "Grüße 😀", LONG, `${LONG}!`);
+const anyFunction = fc.record({
+  name: fc.constantFrom("find", "book"),
+  description: word,
+  parameters: fc.constantFrom(
+    { type: "object", properties: {} },
+    { properties: { b: { type: "string" }, a: { type: "number" } }, type: "object" },
+    { properties: { a: { type: "number" }, b: { type: "string" } }, type: "object" },
+  ),
+});
+const functions = fc.array(anyFunction, { maxLength: 3 });
+/** A change by either interface; `restore` takes a share of the number of versions. */
+const step = fc.oneof(
+  fc.record({
+    part: fc.constantFrom("/voice", "/sms", "/chat"),
+    body: fc.record(
+      { prompt: word, resources: word, temperature: fc.constantFrom(0, 0.7, 1.5), functions },
+      { requiredKeys: [] },
+    ),
+  }),
+  fc.record({
+    part: fc.constant("/theme"),
+    body: fc.record({ theme: fc.dictionary(fc.constantFrom("title", "a/b", "~", "10", "9"), word) }),
+  }),
+  fc.record({
+    part: fc.constant(""),
+    body: fc.record(
+      {
+        name: fc.constantFrom("Ada", "Bea"),
+        variables: fc.constantFrom(null, { name: "you" }, { 10: "a", 9: { "x/y": [1, null] } }),
+      },
+      { requiredKeys: [] },
+    ),
+  }),
+  fc.record({ rag: fc.record({ forceRag: fc.boolean(), isRagEnabled: fc.boolean() }) }),
+  fc.record({ origins: fc.subarray(["https://a.example", "https://b.example"]) }),
+  fc.record({ restore: fc.double({ min: 0, max: 0.999, noNaN: true }) }),
+);
+
+async function take(id: string, one: typeof step extends fc.Arbitrary<infer T> ? T : never, last: number) {
+  if ("part" in one) return patch(id, one.part, one.body);
+  if ("rag" in one)
+    return running.api.gql(
+      `mutation ($id: ID!, $rag: UpdateRagSettingsInput!) {
+      updateRagSettings(assistantId: $id, channel: SMS, input: $rag) { id } }`,
+      { id, rag: one.rag },
+    );
+  if ("origins" in one)
+    return running.api.gql(
+      `mutation ($id: ID!, $origins: [String!]!) {
+      updateAllowedOrigins(assistantId: $id, origins: $origins) { id } }`,
+      { id, origins: one.origins },
+    );
+  return restore(id, 1 + Math.floor(one.restore * last));
+}
+
+describe("the versions of an assistant", () => {
+  test("a new assistant has version 1, made by the key that created it", async () => {
+    const id = await newAssistant(running.api, { name: "Ada", variables: { name: "you" } });
+    const [first, ...others] = await versionsOf(id);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      number: 1,
+      note: null,
+      document: { name: "Ada", variables: { name: "you" } },
+    });
+    expect(first!.actor).toMatch(/^key:/);
+  });
+
+  test("each change of a field makes one version, and a change to the same value makes none", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "/chat", { prompt: "Be brief." });
+    await patch(id, "/chat", { prompt: "Be brief." });
+    await patch(id, "", { name: "Ada" });
+    await patch(id, "", { name: "Bea" });
+    await patch(id, "/theme", { theme: { title: "Shop" } });
+    const versions = await versionsOf(id);
+    expect(versions.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    expect(versions[1]!.document.chat.prompt).toBe("Be brief.");
+    expect(versions[2]!.document.name).toBe("Bea");
+    expect(versions[1]!.document.name).toBe("Ada");
+  });
+
+  test("the order of keys in a function is a difference", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "/chat", { functions: [{ name: "find", description: "" }] });
+    await patch(id, "/chat", { functions: [{ description: "", name: "find" }] });
+    expect(await versionsOf(id)).toHaveLength(3);
+    expect(await diff(id, 2, 3)).toMatchObject([{ kind: "REPLACE", path: "/chat/functions/0" }]);
+  });
+
+  test("whatever changes are made, restoring version n gives document n, and a difference leads from one to the other", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        const id = await newAssistant(running.api);
+        let last = 1;
+        for (const one of steps) {
+          await take(id, one, last);
+          last = (await currentOf(id)).number;
+        }
+        const versions = await versionsOf(id);
+        expect(versions.map(({ number }) => number)).toEqual(versions.map((_, index) => index + 1));
+        for (const [index, { number, document }] of versions.entries()) {
+          const next = versions[(index + 1) % versions.length]!;
+          const changes = await diff(id, number, next.number);
+          expect(JSON.stringify(applied(document, changes))).toBe(JSON.stringify(next.document));
+          expect(JSON.stringify((await restore(id, number)).document)).toBe(JSON.stringify(document));
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test("keys that JavaScript would move and numbers that it would round are kept in functions", async () => {
+    const id = await newAssistant(running.api);
+    const text = '{"functions":[{"name":"find","10":1,"9":12345678901234567890}]}';
+    const path = `/rest/v1/assistants/${id}/chat`;
+    await running.api.request("PATCH", path, text, { "Content-Type": "application/json" });
+    await patch(id, "/chat", { functions: [] });
+    await restore(id, 2);
+    const { text: version } = await running.api.graphql(VERSION, { id, number: 4 });
+    expect(version).toContain('{"name":"find","10":1,"9":12345678901234567890}');
+    const { text: shown } = await running.api.request("GET", path);
+    expect(shown).toContain('{"name":"find","10":1,"9":12345678901234567890}');
+  });
+});
+
+describe("secrets of functions", () => {
+  const lookUp = (secretKey?: string, serverUrl = "https://api.example/look-up") => ({
+    name: "look_up",
+    serverUrl,
+    ...(secretKey !== undefined && { secretKey }),
+  });
+  const setFunctions = (id: string, ...functions: object[]) => patch(id, "/chat", { functions });
+  const functionsOf = async (id: string) =>
+    (await running.api.get(`/rest/v1/assistants/${id}/chat`, 200)).functions;
+  const STORED = { stored: true };
+
+  test("stand in no version and no table of versions, nested ones included", async () => {
+    const id = await newAssistant(running.api);
+    const secret = "s3cret-of-the-function";
+    const nested = {
+      type: "function",
+      function: { name: "b" },
+      server: { url: "https://b.example", secret },
+    };
+    await setFunctions(id, lookUp(secret), nested, { secretKey: secret }, { server: { secret } });
+    const { document } = await currentOf(id);
+    expect(document.chat.functions).toMatchObject([
+      { secretKey: STORED },
+      { server: { secret: STORED } },
+      { secretKey: STORED },
+      { server: { secret: STORED } },
+    ]);
+    const kept = await running.database.query(
+      "select content::text from assistant_versions union all select content::text from version_heads union all select content from version_texts",
+    );
+    expect(kept.length).toBeGreaterThan(2);
+    expect(JSON.stringify(kept)).not.toContain(secret);
+  });
+
+  test("a new secret alone makes no version, and restoring keeps the new one", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id, lookUp("old"));
+    await setFunctions(id, lookUp("new"));
+    expect((await currentOf(id)).number).toBe(2);
+    await setFunctions(id);
+    await restore(id, 2);
+    expect(await functionsOf(id)).toEqual([lookUp("new")]);
+  });
+
+  test("a secret is restored for the origin that it was given for, and for no other", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id, lookUp("first"));
+    await setFunctions(id, lookUp("second", "https://other.example/look-up"));
+    await restore(id, 2);
+    expect(await functionsOf(id)).toEqual([lookUp("first")]);
+    await restore(id, 3);
+    expect(await functionsOf(id)).toEqual([lookUp("second", "https://other.example/look-up")]);
+  });
+
+  test("a function that lost its secret has none when an earlier version is restored, with a warning", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id, lookUp("leaked"));
+    await setFunctions(id, lookUp());
+    const { body } = await running.api.graphql(RESTORE, { id, number: 2 });
+    expect(body.extensions.warnings).toEqual([
+      'chat.functions: no secret is stored for the function "look_up" and the origin of its URL, so it has none.',
+    ]);
+    expect(await functionsOf(id)).toEqual([lookUp()]);
+  });
+
+  test("a document can be sent back: stored secrets stay", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id, lookUp("mine"));
+    await setFunctions(id, { ...lookUp(), secretKey: STORED, description: "Finds." });
+    expect(await functionsOf(id)).toEqual([{ ...lookUp("mine"), description: "Finds." }]);
+  });
+});
+
+describe("attached files", () => {
+  const ATTACH = `mutation ($id: ID!, $fileId: ID!) { attachFile(assistantId: $id, fileId: $fileId) { id } }`;
+  const DETACH = `mutation ($id: ID!, $fileId: ID!) { detachFile(assistantId: $id, fileId: $fileId) { id } }`;
+  const filesOf = async (id: string) =>
+    (await running.api.gql(`query ($id: ID!) { assistant(id: $id) { files { id } } }`, { id })).assistant
+      .files;
+
+  test("attaching and detaching make versions, and restoring one attaches its files again", async () => {
+    const id = await newAssistant(running.api);
+    const { id: fileId } = await upload(running.api);
+    await running.api.gql(ATTACH, { id, fileId });
+    await running.api.gql(ATTACH, { id, fileId });
+    await running.api.gql(DETACH, { id, fileId });
+    expect((await versionsOf(id)).map(({ document }) => document.fileIds)).toEqual([[], [fileId], []]);
+    await restore(id, 2);
+    expect(await filesOf(id)).toEqual([{ id: fileId }]);
+    await restore(id, 3);
+    expect(await filesOf(id)).toEqual([]);
+  });
+
+  test("deleting a file makes a version, and restoring an earlier one leaves it out with a warning", async () => {
+    const id = await newAssistant(running.api);
+    const { id: fileId } = await upload(running.api);
+    await running.api.gql(ATTACH, { id, fileId });
+    await running.api.delete(`/rest/v1/files/${fileId}`, 200);
+    expect((await currentOf(id)).document.fileIds).toEqual([]);
+    const { body } = await running.api.graphql(RESTORE, { id, number: 2 });
+    expect(body.extensions.warnings).toEqual([
+      "1 attached file of the version no longer exist and are left out.",
+    ]);
+    expect((await currentOf(id)).number).toBe(3);
+  });
+});
+
+describe("who and when", () => {
+  test("a version names the key or the user of the token that made it", async () => {
+    const id = await newAssistant(running.api);
+    const token = async (userId?: string) => {
+      const input = userId === undefined ? {} : { userId };
+      const { token } = (
+        await running.api.gql(`mutation ($input: IssueTokenInput!) { issueToken(input: $input) { token } }`, {
+          input,
+        })
+      ).issueToken;
+      return running.api.as({ Authorization: `Bearer ${token}` });
+    };
+    await (await token("alice")).patch(`/rest/v1/assistants/${id}`, { name: "Of Alice" }, 200);
+    await (await token()).patch(`/rest/v1/assistants/${id}`, { name: "Of the key" }, 200);
+    const [first, second, third] = await versionsOf(id);
+    expect([second!.actor, third!.actor]).toEqual(["user:alice", first!.actor]);
+  });
+
+  test("a restored version has a note, which can be changed and removed", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "", { name: "Bea" });
+    expect((await restore(id, 1)).note).toBe("Restored version 1");
+    expect((await restore(id, 2, "Back to Bea")).note).toBe("Back to Bea");
+    const describeIt = async (note: string) =>
+      (await running.api.gql(DESCRIBE, { id, number: 4, note })).describeAssistantVersion.note;
+    expect(await describeIt("Bea again")).toBe("Bea again");
+    expect(await describeIt("")).toBe(null);
+    const error = await running.api.gqlError(DESCRIBE, { id, number: 4, note: "x".repeat(1_001) });
+    expect(error.message).toBe("note: must be at most 1000 characters long; got 1001");
+  });
+
+  test("changes at the same time make one version each, with what all of them changed", async () => {
+    const id = await newAssistant(running.api);
+    const changes = Array.from({ length: 8 }, (_, index) => [
+      patch(id, "/chat", { prompt: `chat ${index}` }),
+      patch(id, "/sms", { temperature: index / 10 }),
+      patch(id, "", { description: `description ${index}` }),
+    ]).flat();
+    await Promise.all(changes);
+    const versions = await versionsOf(id);
+    expect(versions.map(({ number }) => number)).toEqual(versions.map((_, index) => index + 1));
+    expect(versions.length).toBeGreaterThan(20);
+    const live = await running.api.get(`/rest/v1/assistants/${id}`, 200);
+    const { prompt } = await running.api.get(`/rest/v1/assistants/${id}/chat`, 200);
+    const { temperature } = await running.api.get(`/rest/v1/assistants/${id}/sms`, 200);
+    const { document } = versions.at(-1)!;
+    expect([document.description, document.chat.prompt, document.sms.temperature]).toEqual([
+      live.description,
+      prompt,
+      temperature,
+    ]);
+  });
+
+  test("restores and changes at the same time lose nothing and do not deadlock", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "/voice", { prompt: "two" });
+    await Promise.all(
+      Array.from({ length: 6 }, (_, index) => [
+        restore(id, 1 + (index % 2)),
+        patch(id, "/voice", { prompt: `p${index}` }),
+        patch(id, "/theme", { mode: index % 2 ? "CHAT_ONLY" : "VOICE_ONLY" }),
+      ]).flat(),
+    );
+    const { prompt } = await running.api.get(`/rest/v1/assistants/${id}/voice`, 200);
+    expect((await currentOf(id)).document.voice.prompt).toBe(prompt);
+  });
+});
+
+describe("a version that is not there", () => {
+  test("a template is its own version 1 and cannot be restored", async () => {
+    const { data } = await running.api.get("/rest/v1/assistants/templates", 200);
+    const { id } = data[0];
+    expect(await versionsOf(id)).toMatchObject([
+      { number: 1, actor: "system", document: { name: data[0].name } },
+    ]);
+    expect((await running.api.gqlError(RESTORE, { id, number: 1 })).extensions.code).toBe(
+      "TEMPLATE_READ_ONLY",
+    );
+  });
+
+  test.each(["VERSION", "RESTORE", "DESCRIBE"])(
+    "%s of an unknown number or assistant is not found",
+    async (name) => {
+      const document = { VERSION, RESTORE, DESCRIBE }[name]!;
+      const id = await newAssistant(running.api);
+      const code = async (variables: object) =>
+        (await running.api.gqlError(document, { note: "n", ...variables })).extensions.code;
+      expect(await code({ id, number: 2 })).toBe("VERSION_NOT_FOUND");
+      expect(await code({ id: UNKNOWN_ID, number: 1 })).toBe("ASSISTANT_NOT_FOUND");
+      expect(await code({ id, number: 0 })).toBe("BAD_USER_INPUT");
+    },
+  );
+
+  test("an assistant from before versions were kept shows itself as version 1, and the first change makes its versions", async () => {
+    const id = await newAssistant(running.api, { name: "Early" });
+    const forget = (assistantId: string) =>
+      running.database.query(
+        "with gone as (delete from version_heads where assistant_id = $1) delete from assistant_versions where assistant_id = $1",
+        [assistantId],
+      );
+    await forget(id);
+    expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Early" } }]);
+    await patch(id, "", { name: "Late" });
+    expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Late" } }]);
+    await patch(id, "", { name: "Later" });
+    expect((await versionsOf(id)).map(({ document }) => document.name)).toEqual(["Late", "Later"]);
+    const other = await newAssistant(running.api, { name: "Never changed" });
+    await forget(other);
+    await running.database.query("delete from online_steps where name = 'first_versions'");
+    await running.app.database.transaction((database) => makeFirstVersions(database));
+    expect(
+      await running.database.query("select number from version_heads where assistant_id = $1", [other]),
+    ).toEqual([{ number: 1 }]);
+    expect(
+      await running.database.query(
+        "select from online_steps where name = 'first_versions' and done_at is not null",
+      ),
+    ).toHaveLength(1);
+  });
+});
