@@ -63,8 +63,6 @@ export const online: readonly OnlineStep[] = [{ kind: "switch", name: "keep_vers
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`drop function parley_unversioned_assistants(integer)`);
-  await db.raw(
-    `drop table function_secrets, version_texts, assistant_versions, version_heads`,
-  );
+  await db.raw(`drop table function_secrets, version_texts, assistant_versions, version_heads`);
   await db.raw(`delete from online_steps where name in ('keep_versions', 'first_versions')`);
 }
