@@ -34,6 +34,7 @@ import {
   LogEntryChatResolver,
   LogListItemChatResolver,
 } from "./logs/views";
+import { ImportResolver } from "./imports/imports";
 import { NodeResolver } from "./nodes/nodes";
 import { ModelCredentialResolver } from "./organization/model-credentials";
 import { ModelMappingResolver } from "./organization/model-mappings";
@@ -103,6 +104,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   WidgetResolver,
   WidgetChatResolver,
   AuditResolver,
+  ImportResolver,
   NodeResolver,
 ];
 

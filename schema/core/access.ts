@@ -1,8 +1,9 @@
 import type { Caller } from "../../src/account/auth/caller";
-import type { Permission } from "../../src/account/auth/limits";
+import { PERMISSIONS, type Permission } from "../../src/account/auth/limits";
 import { DomainError } from "../../src/platform/errors";
 import { AUTHORIZATION, authorize, type Rule } from "./authorization";
 import { implies } from "./implied-rules";
+import { IMPORTS } from "./imports";
 
 /** Condition for running an operation or reading a type: the kind of credential, and the limits of a key. */
 export interface Access {
@@ -44,6 +45,8 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   replayEvents: "webhooks",
   testWebhookDestination: "webhooks",
   sendSampleEvents: "webhooks",
+
+  ...Object.fromEntries(IMPORTS.map((name) => [name, "import" as const])),
 };
 
 /** Types whose permission differs from `read` when a nested field leads to them. */
@@ -127,6 +130,12 @@ export const grants = (one: Access, other: Access): boolean =>
 export function admit({ rule, permission, inAssistants }: Access, caller: Caller | undefined): void {
   authorize(rule, caller);
   const limits = caller?.limits;
+  // Only a key that names it has this permission: the operator has made it on the command line.
+  if (permission === "import" && !limits?.permissions?.includes("import"))
+    throw new DomainError(
+      "FORBIDDEN",
+      lacking(permission, limits?.permissions ?? PERMISSIONS.filter(isGiven)),
+    );
   if (!limits) return;
   if (permission !== undefined && limits.permissions && !limits.permissions.includes(permission))
     throw new DomainError("FORBIDDEN", lacking(permission, limits.permissions));
@@ -137,11 +146,14 @@ export function admit({ rule, permission, inAssistants }: Access, caller: Caller
     );
 }
 
+/** Whether a key without limits has a permission. */
+const isGiven = (permission: Permission): boolean => permission !== "import";
+
 /** The message about a missing permission: the permission, those that the key has, and a command that makes a key with all of them. */
 function lacking(permission: Permission, own: readonly Permission[]): string {
   const has = own.length === 0 ? "no permission" : own.join(", ");
   const all = [...own, permission];
-  const listed = all.filter((one) => one !== "import").join(",");
+  const listed = all.filter(isGiven).join(",");
   const options = [
     ...(listed === "" ? [] : [`--permissions ${listed}`]),
     ...(all.includes("import") ? ["--import"] : []),

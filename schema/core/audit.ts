@@ -90,6 +90,11 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   disconnectTelephony: { record: "TelephonyConnection" },
   uploadFile: { creates: "files", stored: "service" },
   deleteFile: { stored: "service" },
+  importAssistant: { id: "input.id" },
+  importFile: { id: "input.id", stored: "service" },
+  importKey: { id: "input.id" },
+  importLogs: { record: "Assistant" },
+  importWebhookDestination: { id: "input.id" },
   fileDownload: { record: "File", discloses: true, stored: "after" },
 };
 

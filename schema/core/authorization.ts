@@ -1,5 +1,6 @@
 import { speaksForOrganization, type Caller } from "../../src/account/auth/caller";
 import { DomainError } from "../../src/platform/errors";
+import { IMPORTS } from "./imports";
 
 const unauthenticated = new DomainError(
   "UNAUTHENTICATED",
@@ -17,7 +18,6 @@ const userToken = new DomainError(
   "FORBIDDEN",
   "A token issued for a user may not do this. Use a SECRET key or a token without userId.",
 );
-
 const visitorOnly = new DomainError(
   "FORBIDDEN",
   "A visitor's session may only run operations of the widget. Use a SECRET key or a token.",
@@ -143,10 +143,8 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   createWebhookDestination: "settings",
   updateWebhookDestination: "settings",
   deleteWebhookDestination: "settings",
-
   auditEvents: "organization",
   auditHead: "organization",
-
   projects: "organization",
   projectsConnection: "organization",
   project: "organization",
@@ -213,7 +211,6 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   createDeployment: "organization",
   updateDeployment: "organization",
   deleteDeployment: "organization",
-
   telephonyConnections: "organization",
   telephonyConnectionsConnection: "organization",
   telephonyConnection: "organization",
@@ -228,4 +225,5 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   fileDownload: "key",
   uploadFile: "key",
   deleteFile: "key",
+  ...Object.fromEntries(IMPORTS.map((name) => [name, "key" as const])),
 };

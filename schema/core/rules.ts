@@ -22,7 +22,7 @@ export interface InputRule {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only. */
+  /** `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only, which is free for cursors. */
   readonly format?: "uri" | "cursor" | "id";
   /** The possible values of a text that GraphQL does not declare as an enum. */
   readonly enum?: readonly string[];
@@ -119,7 +119,9 @@ function lengthOf(text: string, maxLength: number): number {
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
-/** Cursors are ids, too. Any other text sorts before or after all of them and would give the first page or an empty one. */
+/** Ids of records are at most 255 characters long. */
+const MAX_CURSOR_LENGTH = 255;
+/** Any other text sorts before or after all ids of this form and would give the first page or an empty one. */
 const ID_FORM = /^[\da-f][\da-f-]*$/i;
 
 const isWebAddress = (text: string): boolean =>
@@ -135,7 +137,8 @@ function wrongText(text: string, rule: InputRule): string | undefined {
     return `must be ${minLength > 0 ? `${minLength} to` : "at most"} ${maxLength} characters long; got ${Array.from(text).length}`;
   if (values && !values.includes(text)) return `must be one of ${values.join(", ")}; got ${quoted(text)}`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
-  if (format === "cursor" && !ID_FORM.test(text))
+  // Imported records keep their ids, which may have any form: the list looks such a cursor up.
+  if (format === "cursor" && (text === "" || text.length > MAX_CURSOR_LENGTH))
     return `must be a cursor of another page; got ${quoted(text)}`;
   if (format === "id" && !ID_FORM.test(text))
     return `must be an id from an earlier response; got ${quoted(text)}`;

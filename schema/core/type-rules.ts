@@ -98,6 +98,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
 
   File: "key",
   FileDownload: "key",
+  LogImport: "key",
 
   WidgetChat: "visitor",
   WidgetChatEvent: "visitor",

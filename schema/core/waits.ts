@@ -5,6 +5,7 @@
 export const WAITS: Readonly<Record<string, true | readonly string[]>> = {
   connectTelephony: true,
   deleteFile: true,
+  importFile: true,
   postMessage: ["wait", "withReply"],
   startWebCall: true,
   startWidgetCall: true,

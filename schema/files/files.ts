@@ -111,7 +111,7 @@ export class FileResolver {
 }
 
 /** The upload, which fails with the error that prevented its temporary copy, such as EMFILE or ENOSPC. */
-function readable(file: FileUpload & { readonly capacitor?: Writable }): FileUpload {
+export function readable(file: FileUpload & { readonly capacitor?: Writable }): FileUpload {
   const { filename, mimetype, capacitor } = file;
   const createReadStream = () => {
     if (capacitor?.errored) throw capacitor.errored;

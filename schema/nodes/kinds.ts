@@ -81,6 +81,8 @@ export const PARTS: Readonly<Record<string, ConfigurationKind>> = {
 
 /** A version of an assistant has the id of the assistant, a dot and its number. */
 const VERSION = /^[1-9]\d{0,8}$/;
+/** Ids of imported assistants may contain dots, too. */
+const PART_ID = /^(.*)\.(chat|sms|theme|voice|[1-9]\d{0,8})$/s;
 
 /** The type of a record, and how to read it. */
 export interface Located extends Pick<Kind, "root"> {
@@ -92,13 +94,17 @@ export interface Located extends Pick<Kind, "root"> {
 export async function locate(scope: Scope, id: string): Promise<Located | undefined> {
   if (id === scope.organizationId)
     return { type: "Organization", root: "organization", read: () => scope.of(Organizations).current() };
-  const [, owner = id, part] = /^([^.]*)\.(.*)$/s.exec(id) ?? [];
-  const table = await scope.of(Records).tableOf(owner);
-  const template = table === undefined ? await scope.of(Templates).shared(owner) : undefined;
-  if (part !== undefined)
-    return template || table === "assistants"
-      ? partOf(scope, part, { id: owner, template: template !== undefined })
+  const [, owner, part] = PART_ID.exec(id) ?? [];
+  const [table, ofOwner] = await Promise.all(
+    [id, owner ?? id].map((one) => scope.of(Records).tableOf(one)), // one statement
+  );
+  if (table === undefined && owner !== undefined && part !== undefined) {
+    const isTemplate = ofOwner === undefined && (await scope.of(Templates).shared(owner)) !== undefined;
+    return isTemplate || ofOwner === "assistants"
+      ? partOf(scope, part, { id: owner, template: isTemplate })
       : undefined;
+  }
+  const template = table === undefined ? await scope.of(Templates).shared(id) : undefined;
   if (template) return { ...KINDS.assistants, read: () => Promise.resolve(template) };
   if (table === undefined) return undefined;
   const { read, ...kind } = KINDS[table];

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Crypto } from "../platform/crypto";
 import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
 import type { BackupPlace } from "../platform/ports/backup-place";
+import { contentKey } from "../assistants/files/content-key";
 import type { Storage } from "../platform/ports/storage";
 import type { BackupKey } from "./backup-key";
 import { encryptionOf, KEY_PATH } from "./encryption";
@@ -81,7 +82,8 @@ async function writeFiles(
 ): Promise<Pick<Manifest, "files" | "missingFiles">> {
   const missingFiles: string[] = [];
   let count = 0;
-  const copy = async ({ key }: { key: string }): Promise<string> => {
+  const copy = async ({ organizationId, id }: StoredRecord): Promise<string> => {
+    const key = contentKey(organizationId, id);
     const content = await storage.get(key).catch(() => undefined);
     if (content === undefined) {
       missingFiles.push(key);
@@ -91,7 +93,7 @@ async function writeFiles(
     count++;
     return `${JSON.stringify(file)}\n`;
   };
-  const rows = await snapshot.rows<{ key: string }>(STORED);
+  const rows = await snapshot.rows<StoredRecord>(STORED);
   const list = await parts.write(FILES, Readable.from(inOrder(rows, copy), { objectMode: false }));
   return { files: { ...list, count }, missingFiles };
 }
@@ -104,5 +106,11 @@ async function* inOrder<T>(items: readonly T[], work: (item: T) => Promise<strin
     yield (await Promise.all(items.slice(at, at + FILES_AT_ONCE).map(work))).join("");
 }
 
-/** Storage keys of all files. */
-const STORED = "select organization_id || '/' || id as key from public.files order by organization_id, id";
+interface StoredRecord {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** All files. */
+const STORED =
+  'select organization_id as "organizationId", id from public.files order by organization_id, id';

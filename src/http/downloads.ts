@@ -33,7 +33,7 @@ function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS):
   return async (req, res) => {
     const { organizationId = "", id = "" } = req.params as Record<string, string>;
     const [expires, signature] = [parameterOf(req, "expires"), parameterOf(req, "signature")];
-    const path = `/${kind}/${organizationId}/${id}`;
+    const path = `/${kind}/${organizationId}/${encodeURIComponent(id)}`;
     const signed =
       expires !== undefined && signature !== undefined && crypto.verify(`${path}?${expires}`, signature);
     if (!signed) throw new DomainError("FORBIDDEN", "This link is not valid. Request a new one.");

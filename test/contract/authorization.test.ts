@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Kind } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
+import { PERMISSION_OF } from "../../schema/core/access";
 import { AUTHORIZATION } from "../../schema/core/authorization";
 import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
@@ -182,8 +183,10 @@ describe("rules and REST paths agree:", () => {
     const without = Object.keys(AUTHORIZATION).filter(
       (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),
     );
+    // Only the operator makes keys that may import, and no token of one of them may.
+    const importing = Object.keys(AUTHORIZATION).filter((name) => PERMISSION_OF[name] === "import");
     // A holder of this secret can sign for any person, so no token may read it.
-    const onlyKeys = ["file", "identitySecret"];
+    const onlyKeys = ["file", "identitySecret", ...importing];
     // They have the rules of the record that they return, which test/contract/nodes.test.ts compares.
     const byRecord = ["node", "nodes"];
     const ruleOf = (name: string) =>

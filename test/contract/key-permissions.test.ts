@@ -28,7 +28,7 @@ const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${valu
 
 const needed = ({ kind, name }: Operation) => accessOf(name, kind === "mutation").permission;
 
-test("queries need read and mutations need write, except for calls, keys and webhooks", () => {
+test("queries need read and mutations need write, except for calls, keys, webhooks and imports", () => {
   const others = operations.filter(
     (operation) => needed(operation) !== (operation.kind === "mutation" ? "write" : "read"),
   );
@@ -38,6 +38,9 @@ test("queries need read and mutations need write, except for calls, keys and web
       .map(({ name }) => name)
       .sort();
   expect(by("read")).toEqual(["issueAnalyticsToken"]);
+  expect(by("import")).toEqual([
+    ...["importAssistant", "importFile", "importKey", "importLogs", "importWebhookDestination"],
+  ]);
   expect({ calls: by("calls"), keys: by("keys"), webhooks: by("webhooks") }).toEqual({
     calls: ["cancelCall", "placeAssistantCall", "placeWorkflowCall", "startWebCall", "startWidgetCall"],
     keys: [

@@ -88,9 +88,9 @@ const KINDS: readonly (readonly [string, Row])[] = [
     {
       ...ROWS.format,
       rule: { format: "cursor" },
-      right: "a0-1",
-      wrong: "x",
-      message: 'must be a cursor of another page; got "x"',
+      right: "an imported id",
+      wrong: "",
+      message: 'must be a cursor of another page; got ""',
     },
   ],
   [

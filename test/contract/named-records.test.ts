@@ -24,6 +24,17 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   assistants: [({ projectId }) => ({ projectId })],
   webhookDestinations: [({ projectId }) => ({ projectId })],
   webhookDestinationsConnection: [({ projectId }) => ({ projectId })],
+  importAssistant: [({ projectId }) => ({ input: { id: "imported", name: "Bea", projectId } })],
+  importKey: [
+    ({ assistantId }) => ({
+      input: { id: "limited", value: "a_limited_key_of_another_service", assistantIds: [assistantId] },
+    }),
+  ],
+  importWebhookDestination: [
+    ({ projectId }) => ({
+      input: { id: "imported", url: "https://example.com", secret: "changed", projectId },
+    }),
+  ],
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
   createWebhookDestination: [
@@ -83,12 +94,16 @@ function idsIn(type: GraphQLInputType, path: string): string[] {
 }
 
 const pathsIn = (value: unknown, path = ""): string[] =>
-  typeof value === "object" && value !== null
-    ? [
-        path,
-        ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, path ? `${path}.${name}` : name)),
-      ]
-    : [path];
+  Array.isArray(value)
+    ? [path, ...value.flatMap((item) => pathsIn(item, path))]
+    : typeof value === "object" && value !== null
+      ? [
+          path,
+          ...Object.entries(value).flatMap(([name, inner]) =>
+            pathsIn(inner, path ? `${path}.${name}` : name),
+          ),
+        ]
+      : [path];
 
 test("every id argument of an operation occurs in one of its examples", () => {
   // An unknown chat has no events.

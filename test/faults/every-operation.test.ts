@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { startApp } from "../support/app";
 import { createDatabase, statement, type TestDatabase } from "../support/database";
+import { importerOf } from "../support/importers";
 import { type Proxy, proxyTo } from "../support/proxy";
 import { SERVER_TIMEOUT_MS } from "../support/server";
 import { until } from "../support/until";
@@ -20,6 +21,7 @@ beforeAll(async () => {
   proxy = await proxyTo(database.url);
   running = await startApp({ ...database, url: proxy.url });
   world = await buildWorld(running.api);
+  await importerOf(running.api); // its key cannot be made while the database is away
   const functions = [{ name: "echo" }]; // the workflow of the chat has set other functions
   await running.api.patch(`/rest/v1/assistants/${world.assistantId}/chat`, { functions }, 200);
 }, 2 * SERVER_TIMEOUT_MS);

@@ -57,6 +57,7 @@ const NOT_TOLD: Record<string, readonly string[]> = {
       "endChat",
       "deleteLog",
       "deleteLogs",
+      "importLogs",
       "placeAssistantCall",
       "placeWorkflowCall",
     ],

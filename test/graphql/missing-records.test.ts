@@ -7,6 +7,7 @@ import {
   isNonNullType,
   type GraphQLInputField,
 } from "graphql";
+import { PERMISSION_OF } from "../../schema/core/access";
 import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -32,7 +33,11 @@ const cases = operationsOf(schema)
     return args.flatMap(({ name, type }) => {
       const input = getNullableType(type);
       if (name !== "input" || !isInputObjectType(input)) return [];
-      const fields = Object.values(input.getFields()).filter(isId);
+      // The id of an imported record is a new one.
+      const isImport = PERMISSION_OF[operation.name] === "import";
+      const fields = Object.values(input.getFields()).filter(
+        (field) => isId(field) && !(isImport && field.name === "id"),
+      );
       return fields.map((field) => [operation.name, field.name, { operation, field, fields }] as const);
     });
   });

@@ -12,6 +12,7 @@ import { createOrganization, type NewOrganization } from "../../src/account/orga
 import { Api } from "./api";
 import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, type TestDatabase } from "./database";
+import { rememberDatabase } from "./importers";
 import { knowsPrepared } from "./pgbouncer";
 import { Twilio } from "./twilio";
 
@@ -51,6 +52,7 @@ export async function startApp(
   );
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
   await app.startWork();
+  rememberDatabase(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, app.database);
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,

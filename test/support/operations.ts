@@ -1,8 +1,10 @@
 import { getNamedType, isLeafType, type GraphQLField, type GraphQLSchema } from "graphql";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
+import { PERMISSION_OF } from "../../schema/core/access";
 import type { Api } from "./api";
 import { withoutRequest } from "./errors";
+import { importerOf } from "./importers";
 import { accountOf } from "./twilio";
 import type { World } from "./world";
 
@@ -208,6 +210,24 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   fileDownload: ({ fileId: id }) => ({ id }),
   uploadFile: () => ({ file: null, metadata: {} }),
   deleteFile: ({ fileId: id }) => ({ id }),
+
+  importAssistant: () => ({ input: { id: "imported/assistant", name: "Bea", chat: { prompt: "changed" } } }),
+  importFile: () => ({ file: null, input: { id: "imported/file" } }),
+  importKey: () => ({ input: { id: "imported/key", value: "a_key_of_another_service" } }),
+  importLogs: ({ assistantId }) => ({
+    assistantId,
+    logs: [
+      {
+        id: "imported/log",
+        type: "TEXT",
+        createdAt: "2024-05-01T12:00:00Z",
+        messages: [{ id: "1", role: "USER", content: "changed" }],
+      },
+    ],
+  }),
+  importWebhookDestination: () => ({
+    input: { id: "imported/destination", url: "https://example.com", secret: "changed" },
+  }),
 };
 
 /** Result of an operation: data, or its first error without parts that differ from request to request. */
@@ -219,12 +239,15 @@ export interface Outcome {
 
 /** Runs an operation: with a file as a multipart form, a subscription over a WebSocket. */
 export async function run(
-  api: Api,
+  client: Api,
   { kind, name, text }: Operation,
   values: Record<string, unknown>,
 ): Promise<Outcome> {
-  if (kind === "subscription") return firstEvent(api, text, values);
-  const answer = name === "uploadFile" ? await upload(api, text, values) : await api.graphql(text, values);
+  if (kind === "subscription") return firstEvent(client, text, values);
+  // A key without limits may do all but import.
+  const api = PERMISSION_OF[name] === "import" ? await importerOf(client) : client;
+  const takesFile = ["uploadFile", "importFile"].includes(name);
+  const answer = takesFile ? await upload(api, text, values) : await api.graphql(text, values);
   const [error] = answer.body.errors ?? [];
   if (!error) return { data: answer.body.data };
   const { requestId: _, ...extensions } = error.extensions;

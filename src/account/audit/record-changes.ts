@@ -26,6 +26,7 @@ export const CHANGED_RECORDS = [
 const CHANGES_NOTHING: ReadonlySet<string> = new Set([
   ...["testFunction", "testToolServer", "testModel"],
   ...["testWebhookDestination", "sendSampleEvents", "replayEvents"],
+  "importLogs",
 ]);
 
 /** A change of a record, by either interface, a command or a job. */

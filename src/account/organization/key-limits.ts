@@ -21,19 +21,11 @@ export async function limitsFor(
   { expiresAt, permissions, assistantIds }: KeyInput,
   caller: Caller | undefined,
 ): Promise<NewLimits> {
-  if (caller && permissions?.includes("import"))
-    throw invalid([
-      {
-        path: "permissions",
-        message:
-          'must not contain "import", which only the command line grants: `npm run --silent key:create -- --import`',
-      },
-    ]);
+  if (caller) refuseImport(permissions);
   const own = caller?.limits;
   const extra = permissions?.find((one) => own?.permissions && !own.permissions.includes(one));
   if (extra !== undefined) throw tooWide(`it lacks the permission "${extra}"`);
-  for (const [index, id] of (assistantIds ?? []).entries())
-    await checkAssistant(scope, id).catch((error) => failAt(`assistantIds.${index}`, error));
+  await checkAssistants(scope, assistantIds);
   const expiry = expiresAt ?? caller?.expiresAt;
   if (expiresAt) await checkEnd(scope, expiresAt, caller?.expiresAt);
   const allowed = permissions ?? own?.permissions;
@@ -43,6 +35,40 @@ export async function limitsFor(
     ...(allowed && { permissions: [...new Set(allowed)] }),
     ...(assistants && { assistantIds: [...new Set(assistants)] }),
   };
+}
+
+/** Visible characters of ASCII: others cannot be sent in a header, or get lost in it. */
+const HEADER_VALUE = /^[!-~]+$/;
+
+/**
+ * The limits of a key of another service. It may have expired already.
+ * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND
+ */
+export async function importedLimits(
+  scope: Scope,
+  value: string,
+  { expiresAt, permissions, assistantIds }: KeyInput,
+): Promise<NewLimits> {
+  refuseImport(permissions);
+  if (!HEADER_VALUE.test(value))
+    throw invalid([{ path: "value", message: "must consist of visible ASCII characters, without spaces" }]);
+  await checkAssistants(scope, assistantIds);
+  return {
+    ...(expiresAt && { expiresAt }),
+    ...(permissions && { permissions: [...new Set(permissions)] }),
+    ...(assistantIds && { assistantIds: [...new Set(assistantIds)] }),
+  };
+}
+
+function refuseImport(permissions: KeyInput["permissions"]): void {
+  if (permissions?.includes("import"))
+    throw invalid([
+      {
+        path: "permissions",
+        message:
+          'must not contain "import", which only the command line grants: `npm run --silent key:create -- --import`',
+      },
+    ]);
 }
 
 const ASSISTANT_BY_ID = statement(({ table, $ }) =>
@@ -55,6 +81,11 @@ const ASSISTANT_BY_ID = statement(({ table, $ }) =>
 const HAS_PASSED = statement<{ past: boolean }>(({ db, $ }) =>
   db.raw("select now() >= ?::timestamptz as past where $1::text is not null", [$(1)]),
 );
+
+async function checkAssistants(scope: Scope, ids: KeyInput["assistantIds"]): Promise<void> {
+  for (const [index, id] of (ids ?? []).entries())
+    await checkAssistant(scope, id).catch((error) => failAt(`assistantIds.${index}`, error));
+}
 
 /** Rejects templates too: all organizations share them, so a key cannot be limited to one. */
 async function checkAssistant(scope: Scope, id: string): Promise<void> {

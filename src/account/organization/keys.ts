@@ -2,13 +2,14 @@ import { connectionByAge, type Connection, type ConnectionQuery } from "../../pl
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
-import { isWithin, type LimitColumns, type Permission } from "../auth/limits";
+import { isWithin, limitsOfSeenKeys, type LimitColumns, type Permission } from "../auth/limits";
 import { newId } from "../../platform/database/ids";
 import { rowById } from "../../platform/database/row-by-id";
 import { NEWEST_FIRST } from "../../platform/database/order";
+import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, missing } from "../../platform/errors";
-import { limitsFor } from "./key-limits";
+import { DomainError, missing, quoted } from "../../platform/errors";
+import { importedLimits, limitsFor } from "./key-limits";
 
 export type KeyStatus = "ACTIVE" | "INACTIVE";
 
@@ -33,11 +34,22 @@ export interface KeyInput {
   readonly assistantIds?: readonly string[] | null;
 }
 
+/** A key of another service. */
+export interface ImportedKey extends KeyInput {
+  readonly id: string;
+  readonly value: string;
+  /** Default: now. */
+  readonly createdAt?: Date | null;
+}
+
 /** The creator of a key, undefined for the operator; and its value, generated if undefined. */
 interface KeyCreation {
   readonly caller?: Caller;
   readonly value?: string;
 }
+
+/** SQLSTATE of a unique violation. */
+const UNIQUE_VIOLATION = "23505";
 
 type KeyRow = Omit<Key, "value"> & { readonly sealedValue: string };
 
@@ -50,14 +62,16 @@ export class Keys {
 
   async list(caller: Caller): Promise<Key[]> {
     const rows = await this.scope.table("api_keys").orderBy(NEWEST_FIRST);
-    return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.toKey(row, caller));
+    return rows
+      .filter((row) => isWithin(row, limitsOfSeenKeys(caller.limits)))
+      .map((row) => this.toKey(row, caller));
   }
 
   /** The same by creation, as a connection. */
   async connection(query: ConnectionQuery, caller: Caller): Promise<Connection<Key>> {
     const rows = this.scope.table("api_keys");
     for (const name of ["permissions", "assistantIds"] as const) {
-      const all = caller.limits?.[name];
+      const all = limitsOfSeenKeys(caller.limits)?.[name];
       if (all) rows.whereRaw("?? <@ ?::jsonb", [name, JSON.stringify(all)]);
     }
     return connectionByAge({ rows, map: (row) => this.toKey(row, caller) }, query);
@@ -65,7 +79,10 @@ export class Keys {
 
   async byId(id: string, caller: Caller): Promise<Key> {
     const row = await rowById(this.scope, "api_keys", id);
-    return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key", id), caller);
+    return this.toKey(
+      row && isWithin(row, limitsOfSeenKeys(caller.limits)) ? row : missing("Key", id),
+      caller,
+    );
   }
 
   /** Decrypts all keys. @throws Error if ENCRYPTION_KEYS lacks a key that was used */
@@ -91,24 +108,57 @@ export class Keys {
    * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits wider than the caller's
    */
   async create(input: KeyInput, { caller, value }: KeyCreation = {}): Promise<Key> {
-    const { crypto } = this.scope.ports;
     const limits = await limitsFor(this.scope, input, caller);
-    const id = newId();
     const type = input.type ?? "SECRET";
-    const plain = value ?? newKeyValue(type);
+    const row = { id: newId(), type, status: input.status ?? "ACTIVE", name: input.name, ...limits };
+    return this.store(row, value ?? newKeyValue(type));
+  }
+
+  /**
+   * Stores a key of another service with its id and value. An existing one can only become inactive: an import must
+   * not activate a key that was deactivated here.
+   * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; CONFLICT if the id or the value is taken
+   */
+  async import(imported: ImportedKey, caller: Caller): Promise<Key> {
+    const { id, status } = imported;
+    const [stored] = await this.scope.table("api_keys").where({ id });
+    if (!stored) return this.insertImported(imported);
+    if (this.scope.ports.crypto.open(stored.sealedValue, this.context(id)) !== imported.value)
+      throw takenKey(`The key ${quoted(id)} exists and has another value.`);
+    const ends = status === "INACTIVE" && stored.status === "ACTIVE";
+    return ends ? this.setStatus(id, "INACTIVE", caller) : this.toKey(stored, caller);
+  }
+
+  private async insertImported({ id, value, createdAt, ...input }: ImportedKey): Promise<Key> {
+    const limits = await importedLimits(this.scope, value, input);
+    const key = { id, type: input.type ?? "SECRET", status: input.status ?? "ACTIVE", name: input.name };
+    const times = createdAt ? { createdAt } : {};
+    return this.store({ ...key, ...limits, ...times }, value).catch((error: unknown) => {
+      if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      throw takenKey("Another key of this server has this value already.");
+    });
+  }
+
+  private store(row: Omit<New<"api_keys">, "sealedValue">, value: string): Promise<Key> {
+    const { crypto } = this.scope.ports;
     return this.scope.transaction(async (scope) => {
-      const sealedValue = crypto.seal(plain, this.context(id));
-      const row = { id, type, status: input.status ?? "ACTIVE", sealedValue, name: input.name, ...limits };
-      const [key] = await scope.insert("api_keys", row);
+      const [key] = await scope.insert("api_keys", {
+        ...row,
+        sealedValue: crypto.seal(value, this.context(row.id)),
+      });
       await scope
         .shared("key_lookup")
-        .insert({ lookup: crypto.lookup(plain), keyId: id, organizationId: scope.organizationId });
-      return { ...key!, value: plain };
+        .insert({ lookup: crypto.lookup(value), keyId: row.id, organizationId: scope.organizationId });
+      return { ...key!, value };
     });
   }
 
   async update(id: string, status: KeyStatus, caller: Caller): Promise<Key> {
     if (caller.limits) await this.byId(id, caller);
+    return this.setStatus(id, status, caller);
+  }
+
+  private async setStatus(id: string, status: KeyStatus, caller: Caller): Promise<Key> {
     const row = await this.change(id, (scope) =>
       scope.table("api_keys").where({ id }).update({ status }).returning("*"),
     );
@@ -170,3 +220,5 @@ function withoutPublicKey(): never {
     "The organization has no active PUBLIC key. Create one of type PUBLIC.",
   );
 }
+
+const takenKey = (message: string) => new DomainError("CONFLICT", message);

@@ -3,7 +3,7 @@ import type { Scope } from "../../platform/database/scope";
 import { sqlOf, statement, type Pieces } from "../../platform/database/statement";
 import type { TenantTable } from "../../platform/database/tables";
 
-/** Tables of records with an id that no record of another of these tables has. */
+/** Tables of records with an id that no record of another of these tables has, unless they were imported. */
 const TABLES = [
   "assistants",
   "chats",
@@ -44,6 +44,8 @@ export class Records {
   tableOf(id: string): Promise<RecordTable | undefined> {
     const loader = this.scope.loader<RecordTable | undefined>("records", async (ids) => {
       const rows = await this.scope.read(LOOK_UP, [ids]);
+      // Imported records of different types may have the same id: the first table counts.
+      rows.sort((a, b) => TABLES.indexOf(b.name) - TABLES.indexOf(a.name));
       const found = new Map(rows.map((row) => [row.id, row.name]));
       return ids.map((one) => found.get(one));
     });

@@ -8,6 +8,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { VersionKeeper } from "../history/version-keeper";
 import { Quotas } from "../../account/organization/quotas";
+import { contentKey } from "./content-key";
 import { cleanName, cleanType, detectType } from "./describe";
 import { downloadLink, type DownloadLink } from "./links";
 
@@ -30,6 +31,12 @@ export interface Upload {
   readonly filename: string;
   readonly mimetype: string;
   createReadStream(): Readable;
+}
+
+/** The columns that an imported file keeps. */
+interface KeptColumns {
+  readonly id: string;
+  readonly createdAt?: Date | null | undefined;
 }
 
 const COLUMNS = [
@@ -78,8 +85,23 @@ export class Files {
    * Stores a file: first its content, then its record, so that no record lacks its content.
    * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
    */
-  async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
-    const id = newId();
+  upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
+    return this.store(file, metadata, { id: newId() });
+  }
+
+  /**
+   * Stores a file of another service with its id. An existing one stays as it is.
+   * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
+   */
+  async import(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
+    const stored = await rowById(this.scope, "files", kept.id);
+    if (!stored) return this.store(file, metadata, kept);
+    file.createReadStream().destroy();
+    return toFile(stored);
+  }
+
+  private async store(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
+    const { id, createdAt } = kept;
     const { storage } = this.scope.ports;
     const quotas = this.scope.of(Quotas);
     const room = await quotas.roomForFile();
@@ -95,6 +117,7 @@ export class Files {
       detectedType: detectedType(),
       size: String(size),
       metadata,
+      ...(createdAt && { createdAt }),
     };
     try {
       return await this.scope.transaction(async (scope) => {
@@ -103,7 +126,9 @@ export class Files {
         return toFile(stored!);
       });
     } catch (error) {
-      await storage.remove(this.key(id));
+      // Another import may have stored the file with this id, and its content.
+      const others = this.scope.table("files").select("id").where({ id });
+      if ((await others.catch(() => [{ id }])).length === 0) await storage.remove(this.key(id));
       throw error;
     }
   }
@@ -129,7 +154,7 @@ export class Files {
 
   /** The link of a file that exists. */
   linkTo(id: string): DownloadLink {
-    return downloadLink(this.scope, `/files/${this.scope.organizationId}/${id}`);
+    return downloadLink(this.scope, `/files/${this.scope.organizationId}/${encodeURIComponent(id)}`);
   }
 
   /**
@@ -147,7 +172,7 @@ export class Files {
   }
 
   private key(id: string): string {
-    return `${this.scope.organizationId}/${id}`;
+    return contentKey(this.scope.organizationId, id);
   }
 }
 

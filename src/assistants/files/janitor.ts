@@ -2,6 +2,7 @@ import { currentTime } from "../../platform/clock";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import type { Storage } from "../../platform/ports/storage";
+import { DIGEST_OF_ID, isDigest } from "./content-key";
 
 /** Younger files may belong to an upload in progress. */
 const MIN_AGE_MS = 3_600_000;
@@ -19,8 +20,9 @@ export async function sweepFiles(database: Database, storage: Storage, now = cur
 }
 
 async function isKnown(scope: Scope, id: string): Promise<boolean> {
+  const files = scope.table("files").select("id");
   const found = await Promise.all([
-    scope.table("files").select("id").where({ id }),
+    isDigest(id) ? files.whereRaw(`${DIGEST_OF_ID} = ?`, [id]) : files.where({ id }),
     scope.table("end_user_exports").select("id").where({ archiveId: id }),
   ]);
   return found.flat().length > 0;

@@ -1,5 +1,6 @@
 import type { Database } from "../../platform/database/database";
 import type { Storage } from "../../platform/ports/storage";
+import { contentKey } from "./content-key";
 
 /** Number of stored files, and of those whose content a storage lacks, in all organizations. */
 export async function missingFiles(
@@ -12,7 +13,7 @@ export async function missingFiles(
   for (const organizationId of await database.everyOrganization())
     for (const { id } of await database.scope(organizationId).table("files").select("id")) {
       count++;
-      if (!present.has(`${organizationId}/${id}`)) missing++;
+      if (!present.has(contentKey(organizationId, id))) missing++;
     }
   return { missing, count };
 }

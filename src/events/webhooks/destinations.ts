@@ -5,6 +5,7 @@ import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-na
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
+import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid, missing } from "../../platform/errors";
@@ -38,6 +39,9 @@ export interface WebhookDestinationInput {
   /** Null and an empty list both stand for no choice. */
   readonly events?: readonly EventName[] | null;
 }
+
+/** The columns that an imported destination keeps. */
+type KeptColumns = Pick<New<"webhook_destinations">, "id" | "createdAt">;
 
 /** The URL of a destination and the secrets that sign its deliveries. */
 export interface DeliveryTarget {
@@ -85,18 +89,14 @@ export class WebhookDestinations {
   }
 
   /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND */
-  async create({
-    url,
-    name,
-    secret,
-    projectId,
-    events,
-  }: WebhookDestinationInput): Promise<WebhookDestination> {
+  async create(input: WebhookDestinationInput, kept?: KeptColumns): Promise<WebhookDestination> {
+    const { url, name, secret, projectId, events } = input;
     this.checkUrl(url);
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
-    const id = newId();
+    const { id = newId(), createdAt } = kept ?? {};
     const row = {
       id,
+      ...(createdAt && { createdAt, updatedAt: createdAt }),
       url,
       name: name ?? null,
       projectId: projectId ?? null,

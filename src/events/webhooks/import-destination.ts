@@ -1,0 +1,29 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Scope } from "../../platform/database/scope";
+import { WebhookDestinations, type WebhookDestination, type WebhookDestinationInput } from "./destinations";
+
+/** A webhook destination of another service. */
+export interface ImportedDestination extends WebhookDestinationInput {
+  readonly id: string;
+  /** Default: now. */
+  readonly createdAt?: Date | null;
+}
+
+/**
+ * Creates a destination with this id, or makes the one with this id equal to it. Omitted fields keep their values.
+ * @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND
+ */
+export async function importDestination(
+  scope: Scope,
+  { id, createdAt, ...input }: ImportedDestination,
+): Promise<WebhookDestination> {
+  const destinations = scope.of(WebhookDestinations);
+  const [row] = await scope.table("webhook_destinations").select("id").where({ id });
+  if (!row) return destinations.create(input, { id, ...(createdAt && { createdAt }) });
+  const stored = await destinations.byId(id);
+  const isSame = Object.entries(input).every(
+    ([name, value]) => value === undefined || isDeepStrictEqual(stored[name as keyof typeof input], value),
+  );
+  // An update would enable a destination that was disabled after failures.
+  return isSame ? stored : destinations.update(id, input);
+}
