@@ -34,6 +34,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "audit:export": READS,
   "audit:verify": READS,
   backup: READS,
+  import: "changes records by mutations, which are recorded themselves",
   migrate: "changes tables, as the start of a server does",
   distribute: "moves rows between nodes, and changes nothing of an organization",
   "database:roles": "changes roles and their rights, and nothing of an organization",

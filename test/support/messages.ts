@@ -31,6 +31,9 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   TextRefused: 0,
   UnreadableDocument: 0,
   UnsupportedPattern: 0,
+  ImportStoppedError: 0,
+  RefusedError: 1,
+  TargetError: 1,
 };
 /** Classes whose constructors compose the message, or whose messages nobody sees. */
 const WITHOUT_MESSAGE: readonly string[] = [

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { currentTime } from "../../platform/clock";
+
+/** Stops the import. What was stored stays, and the same command continues it. */
+export class ImportStoppedError extends Error {}
+
+/** A request that a service refuses, or fails to answer although others work: the import goes on without it. */
+export class RefusedError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+export interface HttpOptions {
+  /** Name of the service in messages. */
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Longest time to wait for a service that does not answer or asks to wait, in milliseconds. */
+  readonly patienceMs: number;
+  readonly say: (line: string) => void;
+}
+
+export interface Sent {
+  readonly method?: "GET" | "POST";
+  readonly body?: string | FormData;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Why an answer with a status of success must be asked for again; undefined if it is final. */
+  readonly problemIn?: (answer: Answer) => string | undefined;
+}
+
+const TIMEOUT_MS = 120_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** Tries of a request that fails with status 500: other requests may succeed. */
+const TRIES_AT_500 = 4;
+const ASKS_TO_WAIT = new Set([408, 425, 429]);
+
+type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly failure: string };
+
+/** Sends requests to a service, and waits while it is overloaded, broken or away. */
+export class Http {
+  constructor(private readonly options: HttpOptions) {}
+
+  /** @throws ImportStoppedError after the longest wait; RefusedError if the request fails again and again with 500 */
+  async send(url: string, sent: Sent = {}): Promise<Answer> {
+    const { name, patienceMs, say } = this.options;
+    for (let [tries, waited] = [1, 0]; ; tries++) {
+      const tried = await this.try(url, sent);
+      const problem = problemOf(tried, sent);
+      if (problem === undefined && "answer" in tried) return tried.answer;
+      if ("answer" in tried && tried.answer.status === 500 && tries >= TRIES_AT_500)
+        throw new RefusedError(500, `${name} failed with status 500 each of ${tries} times.`);
+      const asked = "pauseMs" in tried ? tried.pauseMs : undefined;
+      const pause = asked ?? Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+      if (waited + pause > patienceMs)
+        throw new ImportStoppedError(`${name} ${problem}, also after ${Math.round(waited / 1_000)} s.`);
+      say(`${name} ${problem}. Trying again in ${Math.ceil(pause / 1_000)} s.`);
+      await sleep(pause);
+      waited += pause;
+    }
+  }
+
+  private async try(url: string, { method = "GET", body, headers }: Sent): Promise<Try> {
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: { ...this.options.headers, ...headers },
+        ...(body !== undefined && { body }),
+        redirect: "manual", // a redirect must not get the key
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const pauseMs = pauseIn(response.headers.get("retry-after"));
+      const type = response.headers.get("content-type") ?? "";
+      const answer = { status: response.status, type, body: Buffer.from(await response.arrayBuffer()) };
+      return { answer, ...(pauseMs !== undefined && { pauseMs }) };
+    } catch (error) {
+      return { failure: reasonOf(error) };
+    }
+  }
+}
+
+function problemOf(tried: Try, { problemIn }: Sent): string | undefined {
+  if ("failure" in tried) return `cannot be reached (${tried.failure})`;
+  const { status } = tried.answer;
+  if (status >= 500) return `failed with status ${status}`;
+  if (ASKS_TO_WAIT.has(status)) return `asks to wait (status ${status})`;
+  return problemIn?.(tried.answer);
+}
+
+/** The time that the header Retry-After names, in milliseconds: seconds or a date. */
+function pauseIn(header: string | null): number | undefined {
+  if (header === null || header.trim() === "") return undefined;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - currentTime() : seconds * 1_000;
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  const { code, message: reason } = (cause ?? {}) as { code?: string; message?: string };
+  return code ?? reason ?? message;
+}

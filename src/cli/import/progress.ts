@@ -1,0 +1,30 @@
+/** Time between lines in a file or a pipe, in milliseconds. A terminal shows one line that changes. */
+const LINE_MS = 5_000;
+
+/** Shows on standard error how far an import is. */
+export class Progress {
+  private readonly isTerminal = process.stderr.isTTY;
+  private shownAt = -Infinity;
+  private isOpen = false;
+
+  readonly show = (line: string): void => {
+    if (this.isTerminal) {
+      process.stderr.write(`\r\u001b[K${line}`);
+      this.isOpen = true;
+    } else if (performance.now() - this.shownAt >= LINE_MS) {
+      console.error(line);
+      this.shownAt = performance.now();
+    }
+  };
+
+  readonly say = (line: string): void => {
+    this.end();
+    console.error(line);
+  };
+
+  /** Ends the line that changes. */
+  end(): void {
+    if (this.isOpen) process.stderr.write("\n");
+    this.isOpen = false;
+  }
+}

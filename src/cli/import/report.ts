@@ -1,0 +1,74 @@
+import { writeFileSync } from "node:fs";
+import { counted } from "../../platform/errors";
+
+/** Ids that a line of the printed report names; the written report has all. */
+const SHOWN_IDS = 3;
+
+interface Count {
+  stored: number;
+  unchanged: number;
+}
+
+/** Collects what an import has stored, and everything that it could not take over. */
+export class Report {
+  private readonly counts = new Map<string, Count>();
+  private readonly missing = new Map<string, string[]>();
+  private failed = false;
+
+  /** @param what the kind of records, in the plural */
+  stored(what: string, count = 1): void {
+    this.countOf(what).stored += count;
+  }
+
+  /** Counts records that were here before, and may have been made equal to those of the source. */
+  unchanged(what: string, count = 1): void {
+    this.countOf(what).unchanged += count;
+  }
+
+  /** Notes a value that has no place here. @param id of the record, unless the sentence is about all */
+  note(sentence: string, id?: string): void {
+    const ids = this.missing.get(sentence) ?? [];
+    this.missing.set(sentence, id === undefined ? ids : [...ids, id]);
+  }
+
+  /** Notes a record that was not imported, so that a second run may help. */
+  refuse(sentence: string, id?: string): void {
+    this.failed = true;
+    this.note(sentence, id);
+  }
+
+  /** Whether a record that the source gave could not be stored. */
+  get isIncomplete(): boolean {
+    return this.failed;
+  }
+
+  lines(): string[] {
+    const counts = [...this.counts].map(
+      ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,
+    );
+    const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
+    return [
+      "Imported:",
+      ...(counts.length > 0 ? counts : ["  nothing"]),
+      ...(missing.length > 0 ? ["", "Not taken over:", ...missing] : []),
+    ];
+  }
+
+  write(file: string): void {
+    const notTakenOver = [...this.missing].map(([reason, ids]) => ({ reason, ids }));
+    const content = { imported: Object.fromEntries(this.counts), notTakenOver };
+    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+  }
+
+  private countOf(what: string): Count {
+    const count = this.counts.get(what) ?? { stored: 0, unchanged: 0 };
+    this.counts.set(what, count);
+    return count;
+  }
+}
+
+function idsIn(ids: readonly string[]): string {
+  if (ids.length === 0) return "";
+  const more = ids.length - SHOWN_IDS;
+  return ` [${ids.slice(0, SHOWN_IDS).join(", ")}${more > 0 ? `, and ${counted(more, "other")}` : ""}]`;
+}

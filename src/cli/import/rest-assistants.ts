@@ -1,0 +1,113 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { RefusedError } from "./http";
+import { timeOf } from "./log-of";
+import { isObject, required, textOf } from "./source";
+import type { Import } from "./work";
+
+const STORE =
+  "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
+
+const TEXT = [
+  "initialMessage",
+  "prompt",
+  "resources",
+  "provider",
+  "model",
+  "temperature",
+  "maxTokensOutput",
+  "functions",
+];
+const RAG = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"];
+/** The fields of each configuration. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  voice: [
+    ...TEXT,
+    ...["voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction"],
+    ...["dialKeypadFunction", "endCallMessage", "endCallPhrases"],
+  ],
+  sms: [...TEXT, "smsMode", "voiceCallMode", "keywords"],
+  chat: [...TEXT, "chatMode", "quickRepliesEnabled"],
+  theme: ["theme", "mode"],
+};
+const KNOWN = ["id", "name", "description", "variables", "template"];
+
+/** Imports all assistants with their configurations. @returns their ids, oldest first */
+export async function importAssistants(work: Import): Promise<string[]> {
+  const { source, target, report, progress } = work;
+  const all = await required(async () => {
+    const found: JsonObject[] = [];
+    for await (const one of source.list("/rest/v1/assistants")) found.push(one);
+    return found;
+  });
+  const times = timesIn(all);
+  const known = await target.assistantIds();
+  const imported: string[] = [];
+  for (const [index, assistant] of all.entries()) {
+    const id = textOf(assistant.id) ?? "";
+    const input = { ...(await inputOf(work, id, assistant)), ...(times && { createdAt: times[index] }) };
+    if (await target.store("assistant", id, STORE, { input })) {
+      report[known.has(id) ? "unchanged" : "stored"]("assistants");
+      imported.push(id);
+    }
+    progress(`Assistants: ${index + 1} of ${all.length}`);
+  }
+  if (!times && all.length > 0)
+    report.note("Creation times of assistants: they are in the same order, but were created now.");
+  return imported;
+}
+
+async function inputOf(work: Import, id: string, assistant: JsonObject): Promise<JsonObject> {
+  const { name, description, variables } = assistant;
+  noteOthers(work, "assistants", assistant, KNOWN, id);
+  const input: JsonObject = { id, name: textOf(name) ?? "", description: description ?? null };
+  input.variables = isObject(variables) ? variables : null;
+  for (const kind of Object.keys(FIELDS)) Object.assign(input, await configurationOf(work, id, kind));
+  return input;
+}
+
+async function configurationOf(work: Import, id: string, kind: string): Promise<JsonObject> {
+  const { source, report } = work;
+  try {
+    const given = await source.object(`/rest/v1/assistants/${encodeURIComponent(id)}/${kind}`);
+    const rag = kind === "theme" ? {} : picked(given, RAG);
+    noteOthers(work, `${kind} configurations`, given, [...FIELDS[kind]!, ...RAG], id);
+    return {
+      [kind]: picked(given, FIELDS[kind]!),
+      ...(Object.keys(rag).length > 0 && { [`${kind}Rag`]: rag }),
+    };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    report.refuse(`The ${kind} configuration was not read: ${error.message}`, id);
+    return {};
+  }
+}
+
+/** The given fields, without those that are null: all of them have a value here. */
+const picked = (value: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])));
+
+function noteOthers(
+  { report }: Import,
+  where: string,
+  value: JsonObject,
+  known: readonly string[],
+  id: string,
+) {
+  for (const name of Object.keys(value))
+    if (!known.includes(name)) report.note(`The field ${name} of ${where} has no place here.`, id);
+}
+
+/** UUIDs of version 7 begin with the time of their creation in milliseconds. */
+const UUID_7 = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+/** Creation times in the ids; undefined if an id has none, or if they contradict the order of the list. */
+function timesIn(assistants: readonly JsonObject[]): string[] | undefined {
+  const times = assistants.map(({ id }) => {
+    const [, high, low] = UUID_7.exec(textOf(id) ?? "") ?? [];
+    return high === undefined ? undefined : timeOf(parseInt(high + low!, 16));
+  });
+  const isOrdered = times.every(
+    (time, index) => time !== undefined && (index === 0 || times[index - 1]! <= time),
+  );
+  return isOrdered ? (times as string[]) : undefined;
+}

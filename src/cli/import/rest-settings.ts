@@ -1,0 +1,87 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { RefusedError } from "./http";
+import { timeOf } from "./log-of";
+import { objectsIn, textOf } from "./source";
+import { defined, type Import } from "./work";
+
+const STORE_KEY = "mutation ImportKey($input: ImportKeyInput!) { importKey(input: $input) { id status } }";
+const STORE_DESTINATION =
+  "mutation ImportWebhookDestination($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }";
+const KEYS = "query Keys { keys { id status } }";
+const DESTINATIONS = "query WebhookDestinations { webhookDestinations { id } }";
+
+/** Values that are cut for display. */
+const MASKED = /…|\*{3}|\.{3}/;
+
+/** Imports the keys with their values, oldest first. */
+export async function importKeys({ source, target, report, progress }: Import): Promise<void> {
+  const keys = await inOrder(source, objectsIn(await source.json("/rest/v1/organization/keys")));
+  const stored = objectsIn((await target.run(KEYS)).keys);
+  for (const [index, key] of keys.entries()) {
+    const id = textOf(key.id) ?? "";
+    const value = textOf(key.value) ?? "";
+    progress(`API keys: ${index + 1} of ${keys.length}`);
+    if (value === "" || MASKED.test(value)) {
+      report.refuse("The source shows no full value of this key: use a SECRET key as --from-key.", id);
+      continue;
+    }
+    const known = stored.find((one) => one.id === id);
+    const input = inputOf(key);
+    if (Array.isArray(key.permissions) && key.permissions.includes("import"))
+      report.note("The permission import, which only the command line grants, is not taken over.", id);
+    const result = await target.store("key", id, STORE_KEY, { input });
+    if (!result) continue;
+    if (known) report.unchanged("API keys");
+    else report.stored("API keys");
+    const { status } = (result.importKey ?? {}) as JsonObject;
+    if (status !== key.status && key.status !== undefined)
+      report.note("This key is active at the source, but was made inactive here.", id);
+  }
+  if (keys.some(({ createdAt }) => createdAt === undefined))
+    report.note("Creation times of API keys: they are in the same order, but were created now.");
+}
+
+function inputOf({
+  id,
+  value,
+  type,
+  status,
+  name,
+  expiresAt,
+  permissions,
+  assistantIds,
+  createdAt,
+}: JsonObject) {
+  const allowed = Array.isArray(permissions) ? permissions.filter((one) => one !== "import") : undefined;
+  return defined({
+    ...{ id: textOf(id), value: textOf(value), type, status, createdAt: timeOf(createdAt) },
+    ...{ name: textOf(name), expiresAt: timeOf(expiresAt) },
+    permissions: allowed && allowed.length > 0 ? allowed : undefined,
+    assistantIds: Array.isArray(assistantIds) ? assistantIds : undefined,
+  });
+}
+
+/** Lists show the newest key first; the one that `keys/public` returns must stay the newest of its type. */
+async function inOrder(source: Import["source"], keys: readonly JsonObject[]): Promise<JsonObject[]> {
+  const oldestFirst = keys.toReversed();
+  const newest = await source.object("/rest/v1/organization/keys/public").catch((error: unknown) => {
+    if (error instanceof RefusedError) return undefined;
+    throw error;
+  });
+  const last = oldestFirst.filter(({ id }) => id === newest?.id);
+  return [...oldestFirst.filter(({ id }) => id !== newest?.id), ...last];
+}
+
+/** Imports the webhook destinations of the organization with their secrets. */
+export async function importDestinations({ source, target, report, progress }: Import): Promise<void> {
+  const destinations = objectsIn(await source.json("/rest/v1/settings")).toReversed();
+  const stored = objectsIn((await target.run(DESTINATIONS)).webhookDestinations);
+  for (const [index, { id: given, url, secret, name, events, createdAt }] of destinations.entries()) {
+    const id = textOf(given) ?? "";
+    const input = defined({ id, url, secret, name: name ?? null, events, createdAt: timeOf(createdAt) });
+    progress(`Webhook destinations: ${index + 1} of ${destinations.length}`);
+    if (!(await target.store("webhook destination", id, STORE_DESTINATION, { input }))) continue;
+    if (stored.some((one) => one.id === id)) report.unchanged("webhook destinations");
+    else report.stored("webhook destinations");
+  }
+}

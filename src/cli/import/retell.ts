@@ -1,0 +1,199 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { Fields } from "./fields";
+import { isObject, objectsIn, required, textOf, type Source } from "./source";
+import {
+  configurationsOf,
+  modelFor,
+  notesOf,
+  objectsInFile,
+  OTHER_REQUESTS,
+  storeAssistants,
+  voiceFor,
+  withVariables,
+  type Mapped,
+  type Reasons,
+  type VendorImport,
+} from "./vendor";
+
+const LLM = "retellLlmData";
+const ENGINE = "belongs to the voice engine, whose own setting applies";
+const RECORDS = "is a record of the vendor";
+const REASONS: Reasons = [
+  [
+    /(^|\.)(version|base_version|version_title|version_description|is_published|last_modification_timestamp)$/,
+    RECORDS,
+  ],
+  [/^(assigned_tags|channel|llmURL)\b/, RECORDS],
+  [/^retellLlmData\.(llm_id|version)$/, RECORDS],
+  [/^response_engine\b/, "names a response engine of the vendor"],
+  [/^conversationFlow\b/, "is a conversation flow: build a workflow for it"],
+  [
+    /^(webhook_url|webhook_events|webhook_timeout_ms)\b/,
+    "receives events: create a webhook destination for it",
+  ],
+  [/^retellLlmData\.(states|starting_state)\b/, "belongs to a state: build a workflow with a node for each"],
+  [/^retellLlmData\.general_tools\.\d+\.headers\b/, "cannot be sent with functions: only a secret can"],
+  [/^retellLlmData\.general_tools\b/, "belongs to a tool, or part of one, without a counterpart"],
+  [/^retellLlmData\.mcps\b/, "is a tool server: add it with updateToolServers"],
+  [
+    /^retellLlmData\.(knowledge_base_ids|kb_config)\b/,
+    "names knowledge of the vendor: upload the files and attach them",
+  ],
+  [
+    /^retellLlmData\.(model_high_priority|tool_call_strict_mode|s2s_model)\b/,
+    "is a setting of the vendor's models",
+  ],
+  [
+    /^(data_storage_|pii_config|opt_in_signed_url|signed_url_)/,
+    "decides what is kept: set the retention instead",
+  ],
+  [
+    /^(post_call_analysis|post_chat_analysis)/,
+    "is an analysis by the vendor: read the statistics and logs instead",
+  ],
+  [/^voice/, "belongs to a voice, or a setting of it, without a counterpart"],
+  [
+    /^(ambient_sound|backchannel_|interruption_|responsiveness|end_call_after|max_call_duration|reminder_)/,
+    ENGINE,
+  ],
+  [
+    /^(stt_mode|custom_stt_config|denoising_mode|volume|ring_duration|allow_|user_dtmf|voicemail_|ivr_)/,
+    ENGINE,
+  ],
+];
+
+/** Imports agents of Retell. */
+export async function importRetell(work: VendorImport): Promise<void> {
+  const { source, file } = work;
+  const given = source ? await readAll(source) : objectsInFile(file!, ["agents", "items"]);
+  await storeAssistants(work, given.map(normalized), mapRetell);
+}
+
+/** All agents with the data of their response engines. */
+async function readAll(source: Source): Promise<JsonObject[]> {
+  const ids = new Map<string, string>();
+  for (let key: string | undefined = ""; key !== undefined;) {
+    const query: string = `limit=100${key && `&pagination_key=${encodeURIComponent(key)}`}`;
+    const page = await required(() => source.json(`/v2/list-agents?${query}`, POST));
+    const { items, has_more, pagination_key } = isObject(page) ? page : { items: page };
+    for (const one of objectsIn(items)) ids.set(textOf(one.agent_id) ?? "", textOf(one.channel) ?? "voice");
+    key = has_more === true ? textOf(pagination_key) : undefined;
+  }
+  const agents: JsonObject[] = [];
+  for (const [id, channel] of ids) agents.push(await readAgent(source, id, channel));
+  return agents;
+}
+
+const POST = { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } } as const;
+
+async function readAgent(source: Source, id: string, channel: string): Promise<JsonObject> {
+  const path = channel === "chat" ? "get-chat-agent" : "get-agent";
+  const agent = await required(() => source.object(`/${path}/${encodeURIComponent(id)}`));
+  const { type, llm_id, version } = isObject(agent.response_engine) ? agent.response_engine : {};
+  if (type !== "retell-llm") return agent;
+  const query = textOf(version) === undefined ? "" : `?version=${textOf(version)}`;
+  const llm = await required(() =>
+    source.object(`/get-retell-llm/${encodeURIComponent(String(llm_id))}${query}`),
+  );
+  return { ...agent, [LLM]: llm };
+}
+
+/** The form of exported files: an agent with its response engine inside. */
+function normalized(given: JsonObject): JsonObject {
+  const { agent, llm, ...rest } = given;
+  if (!isObject(agent)) return isObject(llm) ? { ...rest, [LLM]: llm } : given;
+  return { ...rest, ...agent, ...(isObject(llm) && { [LLM]: llm }) };
+}
+
+/** An agent of Retell as an assistant of Parley. */
+export function mapRetell(agent: JsonObject): Mapped {
+  const fields = new Fields(agent);
+  const notes: string[] = [];
+  const id = fields.text("agent_id");
+  if (!isObject(fields.peek(LLM)))
+    notes.push(
+      "The response engine is not in the file or is no LLM of the vendor: prompt, greeting and tools are missing.",
+    );
+  const { functions, endCall, keypad } = toolsOf(fields, notes);
+  const shared = {
+    initialMessage: greetingOf(fields, notes),
+    prompt: withVariables(fields.text(`${LLM}.general_prompt`), `${LLM}.general_prompt`, notes),
+    temperature: fields.number(`${LLM}.model_temperature`),
+    functions,
+  };
+  const voice = {
+    ...speechOf(fields, notes),
+    backgroundSound: soundOf(fields),
+    backchanneling: fields.boolean("enable_backchannel") ?? false,
+    endCallFunction: endCall,
+    dialKeypadFunction: keypad,
+  };
+  const models = modelFor(fields.text(`${LLM}.model`), `${LLM}.model`, notes);
+  const input = {
+    ...{ id, name: fields.text("agent_name") ?? `Retell agent ${id}` },
+    variables: fields.object(`${LLM}.default_dynamic_variables`),
+    ...configurationsOf(shared, voice, models),
+  };
+  return { input, notes: [...notes, ...notesOf(fields, REASONS)] };
+}
+
+function greetingOf(fields: Fields, notes: string[]): string | undefined {
+  const path = `${LLM}.begin_message`;
+  const waits = fields.text(`${LLM}.start_speaker`) === "user";
+  const message = fields.text(path);
+  if (waits) {
+    if (message) notes.push(`${path} is not said, as the assistant waits for the person.`);
+    return "";
+  }
+  if (message === undefined && isObject(fields.peek(LLM)))
+    notes.push(`${path} is not set, so the model would write the greeting: here it is the default text.`);
+  return withVariables(message, path, notes);
+}
+
+/** Ids of voices are the provider, a hyphen and the name. */
+function speechOf(fields: Fields, notes: string[]): JsonObject {
+  const id = textOf(fields.peek("voice_id"));
+  const [, provider, name] = /^([a-z\d]+)-(.+)$/i.exec(id ?? "") ?? [];
+  const found = voiceFor(provider, name);
+  if (found) fields.take("voice_id");
+  else if (id !== undefined) notes.push(`voice_id is "${id}", which is no voice here: the default speaks.`);
+  return found ?? {};
+}
+
+/** Without a sound, calls have none. */
+function soundOf(fields: Fields): string {
+  if (fields.peek("ambient_sound") !== "call-center") return "OFF";
+  fields.take("ambient_sound");
+  return "OFFICE";
+}
+
+function toolsOf(fields: Fields, notes: string[]) {
+  const tools = fields.entries(`${LLM}.general_tools`);
+  const ofType = (type: string) => tools.filter((path) => fields.peek(`${path}.type`) === type);
+  const [ending, dialing] = [ofType("end_call"), ofType("press_digit")];
+  fields.take(...[...ending, ...dialing].map((path) => `${path}.type`));
+  const functions = ofType("custom")
+    .filter((path) => isPost(fields, path))
+    .map((path) => functionOf(fields, path));
+  if (functions.length > 0) notes.push(OTHER_REQUESTS);
+  return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
+}
+
+/** Functions are called by POST with JSON here. */
+function isPost(fields: Fields, path: string): boolean {
+  const [method = "POST", form = "json"] = [`${path}.method`, `${path}.parameter_type`].map((one) =>
+    textOf(fields.peek(one)),
+  );
+  return method === "POST" && form === "json";
+}
+
+function functionOf(fields: Fields, path: string): JsonObject {
+  fields.take(`${path}.type`, `${path}.method`, `${path}.parameter_type`);
+  const declared = {
+    name: fields.text(`${path}.name`),
+    description: fields.text(`${path}.description`),
+    parameters: fields.object(`${path}.parameters`),
+  };
+  const url = fields.text(`${path}.url`);
+  return { type: "function", function: JSON.parse(JSON.stringify(declared)), server: { url } };
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
+
+const PAGE_SIZE = 100;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+export const objectsIn = (value: unknown): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+export const textOf = (value: unknown): string | undefined => {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? value : undefined;
+};
+
+/** The service that records come from. */
+export class Source {
+  constructor(
+    private readonly http: Http,
+    readonly url: string,
+  ) {}
+
+  /** The JSON of an answer. @throws RefusedError for another status than success; ImportStoppedError for 401 */
+  async json(path: string, sent: Parameters<Http["send"]>[1] = {}): Promise<unknown> {
+    const answer = await this.http.send(`${this.url}${path}`, sent);
+    if (answer.status >= 200 && answer.status < 300) return parsed(answer, path);
+    const reason = `The source answers ${path} with status ${answer.status}${messageIn(answer)}.`;
+    throw new RefusedError(answer.status, reason);
+  }
+
+  /** An object. @throws as `json` */
+  async object(path: string): Promise<JsonObject> {
+    const value = await this.json(path);
+    if (isObject(value)) return value;
+    throw new RefusedError(200, `The source answers ${path} with something else than an object.`);
+  }
+
+  /** All entries of a list, oldest first, page after page. */
+  async *list(path: string): AsyncGenerator<JsonObject> {
+    const seen = new Set<unknown>();
+    for (let page = 1; ; page++) {
+      const answer = await this.json(`${path}?order=asc&page=${page}&take=${PAGE_SIZE}`);
+      const { data = answer, meta } = isObject(answer) ? answer : {};
+      const entries = objectsIn(data);
+      // A page with nothing new is the answer of a service without pages.
+      const fresh = entries.filter(({ id }) => !seen.has(id));
+      for (const entry of fresh) seen.add(entry.id);
+      yield* fresh;
+      const hasMore = isObject(meta) ? meta.hasNextPage === true : entries.length >= PAGE_SIZE;
+      if (!hasMore || fresh.length === 0) return;
+    }
+  }
+
+  /** The content at a link, which needs no key. @throws RefusedError */
+  async content(link: string, open: Http): Promise<Answer> {
+    const answer = await open.send(new URL(link, this.url).href);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    throw new RefusedError(answer.status, `The link to the content answers with status ${answer.status}.`);
+  }
+}
+
+/** Reads something without which there is nothing to import. @throws ImportStoppedError */
+export async function required<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    const hint = [401, 403].includes(error.status) ? " Check --from-key: it must be a SECRET key." : "";
+    throw new ImportStoppedError(`${error.message}${hint}`);
+  }
+}
+
+function parsed({ body }: Answer, path: string): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new RefusedError(200, `The source answers ${path} with something else than JSON.`);
+  }
+}
+
+function messageIn({ body }: Answer): string {
+  try {
+    const answer: unknown = JSON.parse(body.toString());
+    return isObject(answer) && typeof answer.message === "string" ? ` (${answer.message.slice(0, 200)})` : "";
+  } catch {
+    return "";
+  }
+}

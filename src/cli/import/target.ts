@@ -1,0 +1,161 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import type { Problem } from "../../platform/errors";
+import { ImportStoppedError, type Answer, type Http } from "./http";
+import type { Report } from "./report";
+
+interface GraphQLProblem {
+  readonly message: string;
+  readonly extensions?: { readonly code?: string; readonly details?: readonly Problem[] };
+}
+interface Result {
+  readonly data?: JsonObject | null;
+  readonly errors?: readonly GraphQLProblem[];
+}
+
+/** A mutation that the target refuses. */
+export class TargetError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly details: readonly Problem[],
+  ) {
+    super(message);
+  }
+}
+
+const TRANSIENT = new Set(["UNAVAILABLE", "TIMEOUT", "RATE_LIMITED", "REQUEST_IN_PROGRESS"]);
+/** Errors that every further request would meet, too. */
+const FATAL = new Set(["UNAUTHENTICATED", "FORBIDDEN", "QUOTA_EXCEEDED", "INSUFFICIENT_STORAGE"]);
+
+const ASSISTANTS =
+  "query Assistants($page: Int!) { assistants(order: asc, page: $page, take: 100) { data { id } meta { hasNextPage } } }";
+
+/** A file for a mutation with the argument `file`. */
+export interface SentFile {
+  readonly name: string;
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** The server that records are imported into. */
+export class Target {
+  constructor(
+    private readonly http: Http,
+    private readonly url: string,
+    private readonly report: Report,
+  ) {}
+
+  /** Ids of the assistants that are here. */
+  async assistantIds(): Promise<Set<string>> {
+    const ids = new Set<string>();
+    for (let page = 1; ; page++) {
+      const { assistants } = await this.run(ASSISTANTS, { page });
+      const { data, meta } = assistants as { data: { id: string }[]; meta: { hasNextPage: boolean } };
+      for (const { id } of data) ids.add(id);
+      if (!meta.hasNextPage) return ids;
+    }
+  }
+
+  /** The data of an operation. @throws TargetError; ImportStoppedError if every further request would fail */
+  async run(query: string, variables: JsonObject = {}, file?: SentFile): Promise<JsonObject> {
+    const request = { query, variables: { ...variables, ...(file && { file: null }) } };
+    const body = file ? formOf(request, file) : JSON.stringify(request);
+    const headers = {
+      "Apollo-Require-Preflight": "true",
+      ...(!file && { "Content-Type": "application/json" }),
+    };
+    const answer = await this.http.send(`${this.url}/graphql`, {
+      method: "POST",
+      body,
+      headers,
+      problemIn: transientIn,
+    });
+    const { data, errors } = resultOf(answer);
+    const [error] = errors ?? [];
+    if (!error) return data ?? {};
+    const { code = "", details = [] } = error.extensions ?? {};
+    if (FATAL.has(code)) throw new ImportStoppedError(`The target refuses the import: ${error.message}`);
+    throw new TargetError(
+      code,
+      error.message,
+      errors!.flatMap((one) => one.extensions?.details ?? details),
+    );
+  }
+
+  /**
+   * Runs a mutation without the values that it refuses, which the report then lists.
+   * @param what the record, for the report: its kind in the singular
+   * @returns undefined if the target refuses the record itself
+   */
+  async store(
+    what: string,
+    id: string,
+    query: string,
+    variables: JsonObject,
+    file?: SentFile,
+  ): Promise<JsonObject | undefined> {
+    const left = structuredClone(variables);
+    for (;;) {
+      try {
+        return await this.run(query, left, file);
+      } catch (error) {
+        if (!(error instanceof TargetError)) throw error;
+        if (error.code === "BAD_USER_INPUT" && this.dropAll(left, what, id, error.details)) continue;
+        this.report.refuse(`This ${what} was refused: ${error.message.replace(/\.$/, "")}.`, id);
+        return undefined;
+      }
+    }
+  }
+
+  /** Removes the refused values; the last ones of a list first, because others keep their places then. */
+  private dropAll(variables: JsonObject, what: string, id: string, problems: readonly Problem[]): boolean {
+    if (problems.length === 0) return false;
+    return problems.toReversed().every(({ path, message }) => {
+      const isDropped = drop(variables, path.split("."));
+      const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
+      if (isDropped) this.report.note(/[.?]$/.test(message) ? sentence : `${sentence}.`, id);
+      return isDropped;
+    });
+  }
+}
+
+/** Fields without which there is no record. */
+const NEEDED = new Set(["id", "name", "value", "url", "secret", "type", "createdAt", "messages", "role"]);
+
+/** Removes the value at a path. @returns false if there is none, or if the record needs it */
+function drop(value: JsonObject, [name = "", ...rest]: readonly string[]): boolean {
+  if (!Object.hasOwn(value, name)) return false;
+  const inner = value[name];
+  if (rest.length > 0) return typeof inner === "object" && inner !== null && drop(inner as JsonObject, rest); // lists have indexes as names
+  if (NEEDED.has(name)) return false;
+  if (Array.isArray(value)) value.splice(Number(name), 1);
+  else delete value[name];
+  return true;
+}
+
+function formOf(request: JsonObject, { name, type, content }: SentFile): FormData {
+  const form = new FormData();
+  form.set("operations", JSON.stringify(request));
+  form.set("map", JSON.stringify({ 0: ["variables.file"] }));
+  form.set("0", new Blob([new Uint8Array(content)], { type }), name);
+  return form;
+}
+
+function transientIn(answer: Answer): string | undefined {
+  const error = resultOf(answer).errors?.find(({ extensions }) => TRANSIENT.has(extensions?.code ?? ""));
+  return error && `asks to wait (${error.message})`;
+}
+
+/** @throws ImportStoppedError if the answer is none of GraphQL */
+function resultOf({ status, body }: Answer): Result {
+  try {
+    const result: unknown = JSON.parse(body.toString());
+    if (typeof result === "object" && result !== null && ("data" in result || "errors" in result))
+      return result as Result; // its form is that of an answer of GraphQL
+  } catch {
+    // reported below
+  }
+  throw new ImportStoppedError(
+    `The target gave no answer of GraphQL (status ${status}): --url must be the address of a Parley server, such as https://parley.example.com.`,
+  );
+}

@@ -1,0 +1,215 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { RefusedError } from "./http";
+import { Fields } from "./fields";
+import { timeOf } from "./log-of";
+import { objectsIn, required, textOf, type Source } from "./source";
+import {
+  configurationsOf,
+  modelFor,
+  notesOf,
+  objectsInFile,
+  OTHER_REQUESTS,
+  storeAssistants,
+  voiceFor,
+  withVariables,
+  type Mapped,
+  type Reasons,
+  type VendorImport,
+} from "./vendor";
+
+const RECORDS = "is a record of the vendor";
+const RECORDED = "belongs to the voice engine, whose own setting applies";
+const WEBHOOK = "receives events of calls: create a webhook destination for it";
+const REASONS: Reasons = [
+  [/^(orgId|updatedAt|latestVersion|isServerUrlSecretSet)$/, RECORDS],
+  [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, RECORDS],
+  [/^(server|serverUrl)\b/, WEBHOOK],
+  [/^(serverMessages|clientMessages)\b/, "chooses events: destinations choose theirs"],
+  [/^model\.tools\.\d+\.server\.headers\b/, "cannot be sent with functions: only a secret can"],
+  [/^model\.tools\.\d+\.server\b/, "is a setting of requests that applies to all functions here"],
+  [/^model\.toolIds\b/, "names a tool outside of the file: import with --from-key to get it"],
+  [/^model\.tools\b/, "belongs to a tool, or part of one, without a counterpart"],
+  [
+    /^model\.(knowledgeBase|knowledgeBaseId)\b/,
+    "names files of the vendor: upload them and attach them to the assistant",
+  ],
+  [/^model\.messages\b/, "belongs to an example message: only system messages are part of a prompt"],
+  [/^(credentials|credentialIds)\b/, "is a credential of the vendor"],
+  [/^voice\b/, "belongs to a voice, or a setting of it, without a counterpart"],
+  [
+    /^(transcriber|startSpeakingPlan|stopSpeakingPlan|backgroundSpeechDenoisingPlan|voicemailDetection)\b/,
+    RECORDED,
+  ],
+  [/^(transportConfigurations|keypadInputPlan|monitorPlan|artifactPlan|maxDurationSeconds)\b/, RECORDED],
+  [/^(silenceTimeoutSeconds|firstMessageInterruptionsEnabled|backgroundDenoisingEnabled)\b/, RECORDED],
+];
+
+const PAGE_SIZE = 100;
+const PROVIDERS = new Set(["openai", "groq", "anthropic"]);
+
+/** Imports assistants of Vapi. */
+export async function importVapi(work: VendorImport): Promise<void> {
+  const { source, file } = work;
+  const given = source
+    ? await readAll(source, work)
+    : objectsInFile(file!, ["assistants", "results", "data"]);
+  await storeAssistants(work, given, mapVapi);
+}
+
+/** All assistants, newest first in pages, with the tools that they name. */
+async function readAll(source: Source, { report }: VendorImport): Promise<JsonObject[]> {
+  const all = new Map<string, JsonObject>();
+  for (let before = ""; ;) {
+    const path = `/assistant?limit=${PAGE_SIZE}${before && `&createdAtLe=${encodeURIComponent(before)}`}`;
+    const page = objectsIn(await required(() => source.json(path)));
+    const fresh = page.filter(({ id }) => !all.has(textOf(id) ?? ""));
+    for (const one of fresh) all.set(textOf(one.id) ?? "", one);
+    before = textOf(page.at(-1)?.createdAt) ?? "";
+    if (page.length < PAGE_SIZE || fresh.length === 0 || before === "") break;
+  }
+  const oldestFirst = [...all.values()].toReversed();
+  const complete: JsonObject[] = [];
+  for (const one of oldestFirst)
+    complete.push(await withTools(source, one, (reason) => report.refuse(reason, textOf(one.id) ?? "")));
+  return complete;
+}
+
+/** The assistant with the tools that it names by their ids. */
+async function withTools(
+  source: Source,
+  assistant: JsonObject,
+  refuse: (reason: string) => void,
+): Promise<JsonObject> {
+  const model = assistant.model as JsonObject | undefined; // checked by its fields
+  const ids = Array.isArray(model?.toolIds) ? model.toolIds.flatMap((id) => textOf(id) ?? []) : [];
+  const tools = objectsIn(model?.tools);
+  const left: string[] = [];
+  for (const id of ids)
+    try {
+      tools.push(await source.object(`/tool/${encodeURIComponent(id)}`));
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      refuse(`A tool was not read: ${error.message}`);
+      left.push(id);
+    }
+  return ids.length === 0 ? assistant : { ...assistant, model: { ...model, tools, toolIds: left } };
+}
+
+const SOUNDS: Readonly<Record<string, string>> = { off: "OFF", office: "OFFICE", default: "DEFAULT" };
+
+/** An assistant of Vapi as one of Parley. */
+export function mapVapi(assistant: JsonObject): Mapped {
+  const fields = new Fields(assistant);
+  const notes: string[] = [];
+  const id = fields.text("id");
+  const { functions, endCall, keypad } = toolsOf(fields, notes);
+  const shared = {
+    initialMessage: greetingOf(fields, notes),
+    prompt: promptOf(fields, notes),
+    temperature: fields.number("model.temperature"),
+    maxTokensOutput: fields.number("model.maxTokens"),
+    functions,
+  };
+  const voice = {
+    ...speechOf(fields, notes),
+    backgroundSound: soundOf(fields),
+    backchanneling: fields.boolean("backchannelingEnabled"),
+    endCallFunction: fields.boolean("endCallFunctionEnabled") || endCall,
+    dialKeypadFunction: fields.boolean("dialKeypadFunctionEnabled") || keypad,
+    endCallMessage: withVariables(fields.text("endCallMessage"), "endCallMessage", notes),
+    endCallPhrases: phrasesOf(fields, notes),
+  };
+  const models = modelsOf(fields, notes);
+  const input = {
+    ...{
+      id,
+      name: fields.text("name") ?? `Vapi assistant ${id}`,
+      createdAt: timeOf(fields.text("createdAt")),
+    },
+    ...configurationsOf(shared, voice, models),
+  };
+  return { input, notes: [...notes, ...notesOf(fields, REASONS)] };
+}
+
+/** The model of a provider that exists here, too: others serve models of the same name with their own keys. */
+function modelsOf(fields: Fields, notes: string[]): Readonly<Record<string, JsonObject>> {
+  if (!PROVIDERS.has(textOf(fields.peek("model.provider")) ?? "")) return {};
+  fields.take("model.provider");
+  return modelFor(fields.text("model.model"), "model.model", notes);
+}
+
+function greetingOf(fields: Fields, notes: string[]): string | undefined {
+  const mode = fields.text("firstMessageMode");
+  if (mode === "assistant-waits-for-user") {
+    if (fields.text("firstMessage"))
+      notes.push("firstMessage is not said, as the assistant waits for the person.");
+    return "";
+  }
+  if (mode === "assistant-speaks-first-with-model-generated-message")
+    notes.push("firstMessageMode lets the model write the greeting: here it is a fixed text.");
+  return withVariables(fields.text("firstMessage"), "firstMessage", notes) ?? "";
+}
+
+/** The system messages. */
+function promptOf(fields: Fields, notes: string[]): string | undefined {
+  const system = fields.entries("model.messages").filter((path) => fields.peek(`${path}.role`) === "system");
+  fields.take(...system.map((path) => `${path}.role`));
+  const parts = [fields.text("model.systemPrompt"), ...system.map((path) => fields.text(`${path}.content`))];
+  const texts = parts.filter((part) => part !== undefined);
+  return texts.length === 0 ? undefined : withVariables(texts.join("\n\n"), "model.messages", notes);
+}
+
+function speechOf(fields: Fields, notes: string[]): JsonObject {
+  const [provider, voice] = [fields.peek("voice.provider"), fields.peek("voice.voiceId")].map(textOf);
+  const found = voiceFor(provider, voice);
+  if (found) fields.take("voice.provider", "voice.voiceId");
+  else if (voice !== undefined)
+    notes.push(`voice.voiceId is "${voice}", which is no voice here: the default speaks.`);
+  return found ?? {};
+}
+
+function soundOf(fields: Fields): string | undefined {
+  const sound = SOUNDS[textOf(fields.peek("backgroundSound")) ?? ""];
+  if (sound !== undefined) fields.take("backgroundSound");
+  return sound;
+}
+
+function phrasesOf(fields: Fields, notes: string[]): string | undefined {
+  const phrases = fields.peek("endCallPhrases");
+  if (!Array.isArray(phrases)) return undefined;
+  fields.take("endCallPhrases");
+  const texts = phrases.flatMap((phrase) => textOf(phrase) ?? []);
+  if (texts.some((text) => text.includes(",")))
+    notes.push("endCallPhrases has a phrase with a comma, which separates phrases here: check it.");
+  return texts.join("\n");
+}
+
+function toolsOf(fields: Fields, notes: string[]) {
+  const tools = fields.entries("model.tools");
+  const ofType = (type: string) => tools.filter((path) => fields.peek(`${path}.type`) === type);
+  const [ending, dialing] = [ofType("endCall"), ofType("dtmf")];
+  fields.take(...[...ending, ...dialing].map((path) => `${path}.type`));
+  const functions = [
+    ...ofType("function").map((path) => functionOf(fields, path, `${path}.function`)),
+    ...fields.entries("model.functions").map((path) => functionOf(fields, path, path)),
+  ];
+  if (functions.some(({ server }) => server !== undefined)) notes.push(OTHER_REQUESTS);
+  return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
+}
+
+/** A function with its server: its own, else that of the assistant. */
+function functionOf(fields: Fields, tool: string, inside: string): JsonObject {
+  fields.take(`${tool}.type`);
+  const url = fields.text(`${tool}.server.url`) ?? fields.text(`${tool}.serverUrl`);
+  const ofAssistant = fields.peek("server.url") ?? fields.peek("serverUrl");
+  const secret =
+    fields.text(`${tool}.server.secret`) ?? (url === undefined ? fields.text("serverUrlSecret") : undefined);
+  const address = url ?? textOf(ofAssistant);
+  const declared = {
+    name: fields.text(`${inside}.name`),
+    description: fields.text(`${inside}.description`),
+    parameters: fields.object(`${inside}.parameters`),
+  };
+  const server = address === undefined ? undefined : { url: address, ...(secret && { secret }) };
+  return { type: "function", function: JSON.parse(JSON.stringify(declared)), ...(server && { server }) };
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from "node:fs";
+import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
+import type { JsonObject } from "../../platform/json/json-object";
+import type { Fields } from "./fields";
+import { isObject, objectsIn, textOf, type Source } from "./source";
+import { defined, type Import } from "./work";
+
+/** The import of assistants from a vendor: by its interface or from a file. */
+export interface VendorImport extends Pick<Import, "target" | "report" | "progress"> {
+  readonly source?: Source;
+  readonly file?: string;
+}
+
+/** An assistant of a vendor as an input of `importAssistant`, and sentences about everything else. */
+export interface Mapped {
+  readonly input: JsonObject;
+  readonly notes: readonly string[];
+}
+
+/** Reasons why a field has no place here, by its path. */
+export type Reasons = readonly (readonly [path: RegExp, reason: string])[];
+
+const STORE =
+  "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
+
+/** Stores assistants, and lists what they have no place for. */
+export async function storeAssistants(
+  { target, report, progress }: VendorImport,
+  given: readonly JsonObject[],
+  map: (assistant: JsonObject) => Mapped,
+): Promise<void> {
+  const known = await target.assistantIds();
+  for (const [index, assistant] of given.entries()) {
+    const { input, notes } = map(assistant);
+    const id = textOf(input.id) ?? "";
+    progress(`Assistants: ${index + 1} of ${given.length}`);
+    if (id === "") report.refuse(`Entry ${index + 1} has no id.`);
+    else if (await target.store("assistant", id, STORE, { input: defined(input) })) {
+      report[known.has(id) ? "unchanged" : "stored"]("assistants");
+      for (const note of notes) report.note(note, id);
+    }
+  }
+}
+
+/** The objects in a file: one, a list, or an object with one of these lists. @throws Error */
+export function objectsInFile(file: string, lists: readonly string[]): JsonObject[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new Error(`The file ${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const list = lists.map((name) => (isObject(content) ? content[name] : undefined)).find(Array.isArray);
+  const found = objectsIn(list ?? [content].flat());
+  if (found.length === 0) throw new Error(`The file ${file} contains no assistant.`);
+  return found;
+}
+
+/** Sentences about the fields that were not taken. */
+export const notesOf = (fields: Fields, reasons: Reasons): string[] =>
+  fields.rest().map((path) => {
+    const [, reason = "has no counterpart"] = reasons.find(([pattern]) => pattern.test(path)) ?? [];
+    return `${path} ${reason}.`;
+  });
+
+const VARIABLE = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g;
+
+/** A text with variables as they are written here: `{name}` instead of `{{name}}`. */
+export function withVariables(text: string | undefined, path: string, notes: string[]): string | undefined {
+  const converted = text?.replace(VARIABLE, "{$1}");
+  if (converted?.includes("{{") || converted?.includes("{%"))
+    notes.push(
+      `${path} contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
+    );
+  return converted;
+}
+
+let catalog: Catalog | undefined;
+const known = (): Catalog => (catalog ??= loadCatalog());
+
+/** Names of versions end with a date or a number of four digits. */
+const withoutDate = (name: string) => name.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})$/, "");
+
+/** Fields of the model for each channel that has it; notes a model that the catalog does not know. */
+export function modelFor(
+  name: string | undefined,
+  path: string,
+  notes: string[],
+): Readonly<Record<string, JsonObject>> {
+  if (name === undefined) return {};
+  const found = known().models.find(
+    ({ model, succeeds }) => withoutDate(succeeds?.model ?? model) === withoutDate(name),
+  );
+  if (!found) {
+    notes.push(
+      `${path} is "${name}", for which the catalog has no identifier: the assistant has the default model. See docs/models.md.`,
+    );
+    return {};
+  }
+  const fields = { model: found.id, provider: found.provider };
+  const missing = (["SMS", "TEXT"] as const).filter((channel) => !found.channels.includes(channel));
+  if (missing.length > 0)
+    notes.push(`${path} is "${name}", which exists for calls only: chats and SMS have the default model.`);
+  return {
+    voice: fields,
+    ...(!missing.includes("SMS") && { sms: fields }),
+    ...(!missing.includes("TEXT") && { chat: fields }),
+  };
+}
+
+const SPEECH: Readonly<Record<string, string>> = {
+  ...{ "11labs": "ELEVENLABS", elevenlabs: "ELEVENLABS", openai: "OPENAI", playht: "PLAYHT", play: "PLAYHT" },
+};
+
+/** Fields of the voice; undefined if it does not exist here. */
+export function voiceFor(provider: string | undefined, voice: string | undefined): JsonObject | undefined {
+  const voiceProvider = SPEECH[provider?.toLowerCase() ?? ""];
+  const id = voice?.toLowerCase();
+  return voiceProvider !== undefined && known().voices.some((one) => one.id === id)
+    ? { voiceProvider, voice: id }
+    : undefined;
+}
+
+/** Notes of every function that has a server. */
+export const OTHER_REQUESTS =
+  "Servers of functions get requests in another form here, with the secret in the header x-ck: see docs/functions.md.";
+
+/** The configurations of the three channels: the same texts and functions, so that all answer alike. */
+export function configurationsOf(
+  shared: JsonObject,
+  voice: JsonObject,
+  models: Readonly<Record<string, JsonObject>>,
+): JsonObject {
+  const { initialMessage, prompt, temperature, maxTokensOutput, functions } = shared;
+  const common = defined({ initialMessage, prompt, temperature, maxTokensOutput, functions });
+  return {
+    voice: defined({ ...common, ...models.voice, ...voice }),
+    sms: { ...common, ...models.sms },
+    chat: { ...common, ...models.chat },
+  };
+}

@@ -1,0 +1,183 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { logOf } from "../../src/cli/import/log-of";
+import type { JsonObject } from "../../src/platform/json/json-object";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { importerOf } from "../support/importers";
+import { afterTests, runToEnd, SERVER_TIMEOUT_MS, type ProcessResult } from "../support/server";
+
+const running = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+const KEY = "8f14e45f-ceea-467f-a8b1-6f4e2a1c0b9d";
+const page = (data: unknown[]) => ({ data, meta: { page: 1, take: 100, hasNextPage: false } });
+const TEXT = {
+  ...{ initialMessage: "Hi", prompt: "Be kind.", resources: "", provider: "OPENAI", temperature: 1 },
+  ...{ maxTokensOutput: 100, functions: [], isRagEnabled: true, ragTriggerTopics: "prices" },
+};
+const MESSAGES = [
+  { role: "bot", content: "Hello.", time: 1 },
+  { role: "human", text: "Hi there", createdAt: "2023-01-01T00:00:05Z" },
+  "a line without a role",
+];
+
+/** Answers of a service that numbers its records, has other models, and shows logs in another form. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  "/rest/v1/organization": { id: "9" },
+  "/rest/v1/assistants?order=asc&page=1&take=100": page([
+    { id: 7, name: "Seven", color: "red" },
+    { id: "a/b?c", name: "Odd", description: null, variables: { n: 1 } },
+    { id: "nameless" },
+  ]),
+  ...Object.fromEntries(
+    ["7", "a%2Fb%3Fc", "nameless"].flatMap((id) => [
+      [`/rest/v1/assistants/${id}/voice`, { ...TEXT, model: "GPT_99", voice: "zoe", mood: "happy" }],
+      [`/rest/v1/assistants/${id}/sms`, { ...TEXT, model: "GPT_4_O", keywords: "help" }],
+      [`/rest/v1/assistants/${id}/chat`, { ...TEXT, model: "GPT_4_O", temperature: 7 }],
+      [`/rest/v1/assistants/${id}/theme`, { theme: { title: "T" }, mode: "VOICE_ONLY" }],
+      [`/rest/v1/assistants/${id}/logs?order=asc&page=1&take=100`, []],
+    ]),
+  ),
+  "/rest/v1/assistants/7/logs?order=asc&page=1&take=100": [
+    { id: 1, type: "TEXT", label: "Grace", createdAt: "2023-01-01T00:00:00Z" },
+    { id: 2, type: "VOICE", label: "+41445550100", createdAt: "2023-01-02T00:00:00Z" },
+    { id: 3, type: "PIGEON", label: "", createdAt: "2023-01-03T00:00:00Z" },
+  ],
+  "/rest/v1/assistants/7/log/1": {
+    ...{
+      id: 1,
+      type: "TEXT",
+      messages: MESSAGES,
+      metadata: { cost: 3 },
+      customerMetadata: { userId: "grace" },
+    },
+  },
+  "/rest/v1/assistants/7/log/2": {
+    ...{ id: 2, type: "VOICE", recordingUrl: "https://old.example/2.wav", messages: { shape: "unknown" } },
+    ...{ metadata: { phoneNumber: "+41445550100" }, customerMetadata: { campaign: "spring" } },
+  },
+  "/rest/v1/assistants/7/log/3": { id: 3, type: "PIGEON", messages: [] },
+  "/rest/v1/organization/keys": [
+    { id: 5, value: KEY, type: "SECRET", status: "ACTIVE" },
+    { id: 4, value: "8f1…0b9d", type: "SECRET", status: "ACTIVE" },
+  ],
+  "/rest/v1/settings": [
+    { id: 1, url: "https://example.com/hook", secret: "s", name: null, createdAt: "2023-01-01T00:00:00Z" },
+    { id: 2, url: "http://10.0.0.1/hook", secret: "s", name: null },
+  ],
+};
+
+let result: ProcessResult;
+let api: Api;
+beforeAll(async () => {
+  const server = createServer((req, res) => {
+    const answer = ANSWERS[req.url!];
+    res.writeHead(answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    res.end(JSON.stringify(answer ?? { message: "no such path" }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  afterTests(() => server.close());
+  const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const importer = await importerOf(running.api);
+  const env = {
+    PARLEY_URL: `${running.url}/`,
+    PARLEY_KEY: importer.headers["X-API-Key"]!,
+    PARLEY_FROM_KEY: KEY,
+  };
+  result = await runToEnd("cli/import", env, "rest", "--from", from);
+  api = running.api.as({ "X-API-Key": KEY });
+}, 2 * SERVER_TIMEOUT_MS);
+
+describe("an import from a service of another kind", () => {
+  test("stores what it can, and says that something was refused", () => {
+    expect({ code: result.code, stderr: result.stderr }).toEqual({
+      ...{ code: 2, stderr: expect.stringContaining("Some records were not imported") },
+    });
+    for (const line of ["assistants: 2 imported", "logs: 2 imported", "API keys: 1 imported"])
+      expect(result.stdout).toContain(line);
+  });
+
+  test("keeps ids that are numbers or have special characters, and the old key", async () => {
+    expect(await api.get("/rest/v1/assistants/7", 200)).toMatchObject({ id: "7", name: "Seven" });
+    expect(await api.get("/rest/v1/assistants/a%2Fb%3Fc", 200)).toMatchObject({ variables: { n: 1 } });
+    expect(await api.get("/rest/v1/assistants/7/sms", 200)).toMatchObject({
+      model: "GPT_4_O",
+      keywords: "help",
+    });
+    expect(await api.get("/rest/v1/assistants/7/theme", 200)).toEqual({
+      theme: { title: "T" },
+      mode: "VOICE_ONLY",
+    });
+  });
+
+  test("leaves out values that are not allowed here, and keeps the others beside them", async () => {
+    expect(await api.get("/rest/v1/assistants/7/voice", 200)).toMatchObject({
+      ...{ prompt: "Be kind.", model: "GPT_4_O_MINI", voice: "burt", isRagEnabled: true },
+    });
+    expect(await api.get("/rest/v1/assistants/7/chat", 200)).toMatchObject({
+      temperature: 0.7,
+      model: "GPT_4_O",
+    });
+  });
+
+  test.each([
+    ["an unknown identifier", /voice\.model of this assistant was left out: .*GPT_99.* \[7, a\/b\?c/],
+    [
+      "a number out of range",
+      /chat\.temperature of this assistant was left out: must be from 0 to 2; got 7\./,
+    ],
+    ["a field of the assistant", "The field color of assistants has no place here. [7]"],
+    ["a field of a configuration", "The field mood of voice configurations has no place here."],
+    ["a field of logs", "metadata.cost of logs has no place here. [1]"],
+    ["an assistant without a name", /This assistant was refused: .*input\.name.* \[nameless\]/],
+    [
+      "a key without its value",
+      "The source shows no full value of this key: use a SECRET key as --from-key. [4]",
+    ],
+    ["a private address", /This webhook destination was refused: .* \[2\]/],
+    ["a log of an unknown type", "This log has no type or no time that can be read. [3]"],
+    ["messages of an unknown form", "they are stored as one SYSTEM message in JSON. [2]"],
+    ["a recording", "The recording of this log stays at its address, and ends with it. [2]"],
+    [
+      "a part that the source lacks",
+      "Files: The source answers /rest/v1/files?order=asc&page=1&take=100 with status 404",
+    ],
+    ["the id of the organization", "The organization's id, 9:"],
+  ])("lists %s", (_, text) => {
+    expect(result.stdout).toEqual(
+      typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text),
+    );
+  });
+
+  test("understands messages of other forms, and loses none", async () => {
+    const log = await api.get("/rest/v1/assistants/7/log/1", 200);
+    expect(log.messages.items).toMatchObject([
+      { role: "ASSISTANT", content: "Hello.", metadata: { time: 1 } },
+      { role: "USER", content: "Hi there", createdAt: "2023-01-01T00:00:05.000Z" },
+      { role: "SYSTEM", content: '"a line without a role"' },
+    ]);
+    expect(log.customerMetadata).toEqual({ userId: "grace" });
+    const call = await api.get("/rest/v1/assistants/7/log/2", 200);
+    expect(call).toMatchObject({
+      ...{ recordingUrl: "https://old.example/2.wav", customerMetadata: { campaign: "spring" } },
+      messages: { items: [{ role: "SYSTEM", content: '{"shape":"unknown"}' }] },
+    });
+    const labels = (await api.get("/rest/v1/assistants/7/logs?order=asc", 200)).map(
+      ({ label }: JsonObject) => label,
+    );
+    expect(labels).toEqual(["Grace", "+41445550100"]);
+  });
+});
+
+test.each<[string, unknown]>([
+  ["no messages", undefined],
+  ["an empty object", {}],
+  ["null", null],
+  ["an empty list", []],
+])("a log with %s has none", (_, messages) => {
+  const item = { id: "1", type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
+  expect(logOf(item, { ...item, messages })).toMatchObject({ input: { messages: [] }, problems: [] });
+});

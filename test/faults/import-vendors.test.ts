@@ -1,0 +1,254 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { leavesOf } from "../../src/cli/import/fields";
+import { mapRetell } from "../../src/cli/import/retell";
+import { mapVapi } from "../../src/cli/import/vapi";
+import type { Mapped } from "../../src/cli/import/vendor";
+import type { JsonObject } from "../../src/platform/json/json-object";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { importerOf } from "../support/importers";
+import { afterTest, emptyFolder, runToEnd, SERVER_TIMEOUT_MS } from "../support/server";
+import { retellSample, vapiSample } from "../support/vendor-samples";
+
+const running = useApp();
+let env: Record<string, string>;
+beforeAll(async () => {
+  const importer = await importerOf(running.api);
+  env = { PARLEY_URL: running.url, PARLEY_KEY: importer.headers["X-API-Key"]! };
+});
+
+const VENDORS: [string, JsonObject, (sample: JsonObject) => Mapped][] = [
+  ["vapi", vapiSample, mapVapi],
+  ["retell", retellSample, mapRetell],
+];
+
+/** A copy without the value at a path, or with another one. */
+function changed(value: JsonObject, path: string, to: unknown): JsonObject {
+  const copy = structuredClone(value);
+  const names = path.split(".");
+  const owner = names.slice(0, -1).reduce((inner, name) => inner[name] as JsonObject, copy);
+  if (to === undefined) delete owner[names.at(-1)!];
+  else owner[names.at(-1)!] = to;
+  return copy;
+}
+
+describe.each(VENDORS)("%s", (_vendor, sample, map) => {
+  // The default is the same as no value.
+  const leaves = leavesOf(sample).filter((path) => path !== "retellLlmData.start_speaker");
+
+  test.each(leaves)("%s is either mapped or listed", (path) => {
+    const { input, notes } = map(sample);
+    const isListed = notes.some((note) => note.startsWith(`${path} `));
+    const others = [undefined, "another"].map((value) =>
+      JSON.stringify(map(changed(sample, path, value)).input),
+    );
+    const isMapped = others.some((other) => other !== JSON.stringify(input));
+    expect({ isListed, isMapped }).toEqual(isMapped ? { isListed, isMapped } : { isListed: true, isMapped });
+  });
+
+  test("no note contains a value of a header or a secret", () => {
+    expect(map(sample).notes.join("\n")).not.toMatch(/hidden|shared/);
+  });
+
+  test("an object that is no assistant gets no further than its id", () => {
+    for (const odd of [{}, { id: 5, agent_id: [], model: "x", voice: null, retellLlmData: [] }])
+      expect(map(odd as JsonObject).input.id).toBeUndefined();
+  });
+});
+
+/** Writes a file. @returns its path */
+function fileOf(content: unknown): string {
+  const file = join(emptyFolder(), "export.json");
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+/** The answers of a vendor's service, by method and path. */
+async function service(answers: Readonly<Record<string, unknown>>): Promise<string> {
+  const server = createServer((req, res) => {
+    const { authorization } = req.headers;
+    const answer = authorization === "Bearer vendor-key" ? answers[`${req.method} ${req.url}`] : undefined;
+    res.writeHead(answer === undefined ? 401 : 200, { "Content-Type": "application/json" });
+    res.end(JSON.stringify(answer ?? { message: "Unauthorized" }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  afterTest(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const at = (api: Api, id: string, kind = "") =>
+  api.get(`/rest/v1/assistants/${id}${kind && `/${kind}`}`, 200);
+
+describe("parley import vapi", () => {
+  const { id } = vapiSample;
+
+  test("imports assistants of a file, and lists what has no counterpart", async () => {
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf([vapiSample]));
+    expect(code).toBe(0);
+    expect(stdout).toContain("assistants: 1 imported");
+    expect(stdout).toContain(
+      `transcriber.provider belongs to the voice engine, whose own setting applies. [${id}]`,
+    );
+    expect(await at(running.api, id)).toMatchObject({ id, name: "Front desk" });
+    const functions = [
+      {
+        type: "function",
+        function: vapiSample.model.tools[0]!.function,
+        server: { url: "https://crm.example/book", secret: "shared" },
+      },
+    ];
+    const shared = {
+      prompt: "You answer for {company}.",
+      initialMessage: "",
+      temperature: 0.3,
+      maxTokensOutput: 250,
+    };
+    expect(await at(running.api, id, "voice")).toMatchObject({
+      ...{
+        ...shared,
+        functions,
+        provider: "OPENAI",
+        model: "GPT_4_O",
+        voiceProvider: "ELEVENLABS",
+        voice: "sarah",
+      },
+      ...{ backgroundSound: "OFFICE", backchanneling: true, endCallFunction: true, dialKeypadFunction: true },
+      ...{ endCallMessage: "Goodbye, {customerName}.", endCallPhrases: "goodbye\nhave a nice day" },
+    });
+    expect(await at(running.api, id, "chat")).toMatchObject({ ...shared, functions, model: "GPT_4_O" });
+  });
+
+  test("imported twice, changes nothing", async () => {
+    const file = fileOf({ assistants: [vapiSample] });
+    await runToEnd("cli/import", env, "vapi", file);
+    const read = () =>
+      running.api.gql(
+        "query ($id: ID!) { assistant(id: $id) { updatedAt createdAt voice { prompt functions } } }",
+        { id },
+      );
+    const before = await read();
+    expect(before.assistant.createdAt).toBe(vapiSample.createdAt);
+    await runToEnd("cli/import", env, "vapi", file);
+    expect(await read()).toEqual(before);
+  });
+
+  test("reads assistants and the tools that they name with a key", async () => {
+    const own = {
+      ...vapiSample,
+      id: "by-key",
+      model: { ...vapiSample.model, tools: [], toolIds: ["tool-1"] },
+    };
+    const tool = { id: "tool-1", type: "function", function: { name: "found" } };
+    const url = await service({ "GET /assistant?limit=100": [own], "GET /tool/tool-1": tool });
+    const from = ["vapi", "--from", url, "--from-key", "vendor-key"];
+    const { code, stdout } = await runToEnd("cli/import", env, ...from);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("assistants: 1 imported") });
+    const { functions } = await at(running.api, "by-key", "voice");
+    expect(functions).toMatchObject([
+      { function: { name: "found" }, server: { url: "https://crm.example/vapi" } },
+    ]);
+  });
+
+  test("says so if the key is wrong", async () => {
+    const url = await service({});
+    const { code, stderr } = await runToEnd("cli/import", env, "vapi", "--from", url, "--from-key", "wrong");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("status 401 (Unauthorized)")]);
+  });
+});
+
+describe("parley import retell", () => {
+  const { agent_id: id, retellLlmData, ...agent } = retellSample;
+  const shared = {
+    prompt: "You answer for {company}.",
+    initialMessage: "Hello {customer_name}.",
+    temperature: 0.2,
+  };
+
+  test("imports agents of a file", async () => {
+    const { code, stdout } = await runToEnd("cli/import", env, "retell", fileOf(retellSample));
+    expect(code).toBe(0);
+    expect(stdout).toContain("retellLlmData.mcps.0.url is a tool server: add it with updateToolServers.");
+    expect(await at(running.api, id)).toMatchObject({
+      name: "Front desk",
+      variables: { company: "Example" },
+    });
+    const voice = await at(running.api, id, "voice");
+    expect(voice).toMatchObject({
+      ...{ ...shared, model: "GPT_4_O_MINI", voiceProvider: "OPENAI", voice: "nova" },
+      ...{ backgroundSound: "OFFICE", backchanneling: true, endCallFunction: true, dialKeypadFunction: true },
+    });
+    expect(voice.functions).toMatchObject([
+      { function: { name: "book" }, server: { url: "https://crm.example/book" } },
+    ]);
+    expect(voice.functions).toHaveLength(1);
+  });
+
+  test("reads agents and their response engines with a key, page after page", async () => {
+    const second = { ...agent, agent_id: "second", response_engine: { type: "conversation-flow" } };
+    const url = await service({
+      "POST /v2/list-agents?limit=100": {
+        items: [{ agent_id: "first" }],
+        has_more: true,
+        pagination_key: "k 1",
+      },
+      "POST /v2/list-agents?limit=100&pagination_key=k%201": {
+        items: [{ agent_id: "second" }],
+        has_more: false,
+      },
+      "GET /get-agent/first": { ...agent, agent_id: "first" },
+      "GET /get-agent/second": second,
+      "GET /get-retell-llm/llm_1?version=3": retellLlmData,
+    });
+    const from = ["retell", "--from", url, "--from-key", "vendor-key"];
+    const { code, stdout } = await runToEnd("cli/import", env, ...from);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("assistants: 2 imported") });
+    expect(stdout).toMatch(/The response engine is not in the file .* \[second\]/);
+    expect(await at(running.api, "first", "voice")).toMatchObject(shared);
+  });
+});
+
+describe("a file", () => {
+  test.each([
+    ["no JSON", "{", "cannot be read as JSON"],
+    ["no assistant", "[]", "contains no assistant"],
+  ])("with %s is explained", async (_, content, message) => {
+    const { code, stderr } = await runToEnd("cli/import", env, "vapi", fileOf(content));
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
+  test("with an entry without an id lists it and imports the others", async () => {
+    const { id: _, ...without } = vapiSample;
+    const { code, stdout } = await runToEnd(
+      "cli/import",
+      env,
+      "vapi",
+      fileOf([without, { ...vapiSample, id: "whole" }]),
+    );
+    expect([code, stdout]).toEqual([2, expect.stringContaining("Entry 1 has no id.")]);
+    expect(stdout).toContain("assistants: 1 imported");
+  });
+
+  test(
+    "with values that are not allowed imports the assistant without them",
+    async () => {
+      const model = { ...vapiSample.model, temperature: 9 };
+      const { stdout } = await runToEnd(
+        "cli/import",
+        env,
+        "vapi",
+        fileOf({ ...vapiSample, id: "odd", model }),
+      );
+      expect(stdout).toContain(
+        "voice.temperature of this assistant was left out: must be from 0 to 2; got 9. [odd]",
+      );
+      expect(await at(running.api, "odd", "voice")).toMatchObject({ temperature: 0.7, maxTokensOutput: 250 });
+    },
+    SERVER_TIMEOUT_MS,
+  );
+});
