@@ -7,7 +7,7 @@ export const assistants = group("Assistants", "keyOrBearer", [
   {
     id: "createAssistant",
     post: "/rest/v1/assistants",
-    omit: ["projectId"],
+    omit: ["key", "projectId"],
     summary: "Create an assistant",
     document: `mutation CreateAssistant($input: CreateAssistantInput!) { result: createAssistant(input: $input) ${ASSISTANT} }`,
   },
@@ -34,7 +34,7 @@ export const assistants = group("Assistants", "keyOrBearer", [
   {
     id: "updateAssistant",
     patch: "/rest/v1/assistants/:id",
-    omit: ["projectId"],
+    omit: ["key", "projectId"],
     summary: "Update an assistant",
     document: `mutation UpdateAssistant($id: ID!, $input: UpdateAssistantInput!) { result: updateAssistant(id: $id, input: $input) ${ASSISTANT} }`,
   },

@@ -24,7 +24,7 @@ export const settings = group("Webhook settings", "settings", [
     id: "createWebhookSettings",
     post: "/rest/v1/settings",
     success: 201,
-    omit: ["projectId"],
+    omit: ["key", "projectId"],
     hints: { enabled: "a new destination is enabled" },
     summary: "Create a webhook destination",
     nullable,
@@ -33,7 +33,7 @@ export const settings = group("Webhook settings", "settings", [
   {
     id: "updateWebhookSettings",
     patch: "/rest/v1/settings/:id",
-    omit: ["projectId"],
+    omit: ["key", "projectId"],
     hints: { enabled: "every change of a destination enables it again" },
     summary: "Update a webhook destination",
     nullable,

@@ -43,6 +43,12 @@ export class Assistant {
       "Test values of the variables in its prompts and greetings, by name. Values sent with a chat, call or page take precedence. Names consist of letters, digits, _ and ., and begin with a letter or _.",
   })
   variables!: Record<string, unknown> | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, unique among the organization's assistants; null if it has none.",
+  })
+  key!: string | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change to its name, description or variables." })
@@ -72,6 +78,13 @@ export class UpdateAssistantInput {
     description: "Test values of the variables in its prompts and greetings, by name.",
   })
   variables?: Record<string, unknown> | null;
+  @Rule({ minLength: 1, maxLength: 100, format: "key" })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's assistants: CONFLICT if another one has it.",
+  })
+  key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
 }

@@ -22,8 +22,11 @@ export interface InputRule {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only, which is free for cursors. */
-  readonly format?: "uri" | "cursor" | "id";
+  /**
+   * `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only, which is
+   * free for cursors. `key`: see RECORD_KEY.
+   */
+  readonly format?: "uri" | "cursor" | "id" | "key";
   /** The possible values of a text that GraphQL does not declare as an enum. */
   readonly enum?: readonly string[];
   /** The field is an extension of the documented REST interface. */
@@ -119,6 +122,9 @@ function lengthOf(text: string, maxLength: number): number {
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
+/** A key that files and URLs can contain, and that is the same on file systems that ignore case. */
+const RECORD_KEY = /^[a-z0-9][a-z0-9._-]*$/;
+
 /** Ids of records are at most 255 characters long. */
 const MAX_CURSOR_LENGTH = 255;
 /** Any other text sorts before or after all ids of this form and would give the first page or an empty one. */
@@ -142,6 +148,8 @@ function wrongText(text: string, rule: InputRule): string | undefined {
     return `must be a cursor of another page; got ${quoted(text)}`;
   if (format === "id" && !ID_FORM.test(text))
     return `must be an id from an earlier response; got ${quoted(text)}`;
+  if (format === "key" && !RECORD_KEY.test(text))
+    return `must consist of lowercase letters, digits, ., _ and -, and begin with a letter or digit; got ${quoted(text)}`;
   return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES
     ? "must be at most 1 MiB"
     : undefined;

@@ -36,6 +36,12 @@ export class WebhookDestination {
     description: `Names of the events that are sent to the destination; null: ${DEFAULTS}.`,
   })
   events!: readonly EventName[] | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, unique among the organization's webhook destinations; null if it has none.",
+  })
+  key!: string | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change." })
@@ -45,7 +51,7 @@ export class WebhookDestination {
 
 @InputType({
   description:
-    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name, the project or the choice of events.",
+    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name, the key, the project or the choice of events.",
 })
 export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
@@ -60,6 +66,13 @@ export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => String, { nullable: true, description: "Name, 1 to 255 characters." })
   name?: string | null;
+  @Rule({ minLength: 1, maxLength: 100, format: "key" })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's webhook destinations: CONFLICT if another one has it.",
+  })
+  key?: string | null;
   @Field(() => ID, {
     nullable: true,
     description:
@@ -154,7 +167,7 @@ export class WebhookResolver {
 
   @Mutation(() => WebhookDestination, {
     description:
-      "Updates a webhook destination and enables it again. Errors: WEBHOOK_DESTINATION_NOT_FOUND; PROJECT_NOT_FOUND if projectId is unknown.",
+      "Updates a webhook destination and enables it again, unless only its key changes. Errors: WEBHOOK_DESTINATION_NOT_FOUND; PROJECT_NOT_FOUND if projectId is unknown.",
   })
   updateWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,

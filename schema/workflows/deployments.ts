@@ -30,6 +30,12 @@ export class Deployment {
   enabled!: boolean;
   @Field(() => ID, { nullable: true, description: "Id of the connected number; null if there is none." })
   telephonyConnectionId!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, unique among the organization's deployments; null if it has none.",
+  })
+  key!: string | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change." })
@@ -50,6 +56,13 @@ export class UpdateDeploymentInput {
   @NotNull
   @Field({ nullable: true, description: "Whether it is live." })
   enabled?: boolean;
+  @Rule({ minLength: 1, maxLength: 100, format: "key" })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's deployments: CONFLICT if another one has it.",
+  })
+  key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
   @Field(() => ID, {
@@ -108,7 +121,7 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Creates a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
+      "Creates a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND, CONFLICT.",
   })
   createDeployment(
     @Arg("input", { description: "The new deployment." }) input: CreateDeploymentInput,
@@ -119,7 +132,7 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Updates a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
+      "Updates a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND, CONFLICT.",
   })
   updateDeployment(
     @Arg("id", () => ID, { description: "Id of the deployment." }) id: string,

@@ -12,7 +12,7 @@ const text = (maxLength: number) => ({ minLength: 1, maxLength });
 
 @InputType({
   description:
-    "Changes to a workflow. Omitted fields stay unchanged; null clears the description or the project.",
+    "Changes to a workflow. Omitted fields stay unchanged; null clears the description, the key or the project.",
 })
 export class UpdateWorkflowInput {
   @Rule({ ...NAME, nullable: false })
@@ -20,6 +20,13 @@ export class UpdateWorkflowInput {
   name?: string;
   @Field(() => String, { nullable: true, description: "Purpose of the workflow, at most 1 MiB." })
   description?: string | null;
+  @Rule({ minLength: 1, maxLength: 100, format: "key" })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's workflows: CONFLICT if another one has it.",
+  })
+  key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
 }

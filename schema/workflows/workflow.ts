@@ -15,6 +15,12 @@ export class Workflow {
   name!: string;
   @Field(() => String, { nullable: true, description: "Purpose of the workflow; null if none was given." })
   description!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Key by which files name it, unique among the organization's workflows; null if it has none.",
+  })
+  key!: string | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change of the workflow itself; nodes and edges have their own." })

@@ -60,7 +60,9 @@ export class WorkflowResolver {
     return scope.of(Workflows).byId(id);
   }
 
-  @Mutation(() => Workflow, { description: "Creates a workflow without nodes. Errors: PROJECT_NOT_FOUND." })
+  @Mutation(() => Workflow, {
+    description: "Creates a workflow without nodes. Errors: PROJECT_NOT_FOUND, CONFLICT.",
+  })
   createWorkflow(
     @Arg("input", { description: "The new workflow." }) input: CreateWorkflowInput,
     @Ctx() { scope }: Context,
@@ -69,7 +71,7 @@ export class WorkflowResolver {
   }
 
   @Mutation(() => Workflow, {
-    description: "Updates a workflow. Errors: WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
+    description: "Updates a workflow. Errors: WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, CONFLICT.",
   })
   updateWorkflow(
     @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,

@@ -3,6 +3,7 @@ import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { containing } from "../../platform/database/containing";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
+import { withFreeKey } from "../../platform/database/record-key";
 import { ListPerId, pageOfOwner } from "../../platform/database/page-per-id";
 import { encoded } from "../../platform/database/encoded";
 import type { Conditions } from "../../platform/database/filtered-statement";
@@ -107,32 +108,39 @@ export class Assistants {
     return { data: data.map(toAssistant), meta };
   }
 
-  /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED */
+  /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT */
   async create(input: AssistantInput): Promise<Assistant> {
     await this.checkProject(input);
     warnOfUnusableNames(this.scope, input.variables);
-    const { name, description = null, variables = null, projectId = null } = encoded(input);
+    const { name, description = null, variables = null, projectId = null, key = null } = encoded(input);
     const id = newId();
     const keeper = this.scope.of(VersionKeeper);
     const keeps = await keeper.isKeeping();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
-      const values = [id, name, description, variables, projectId];
-      const [row] = keeps
-        ? await scope.change(CREATE_WITH_VERSION, [...values, keeper.author()])
-        : await scope.change(CREATE, values);
+      const values = [id, name, description, variables, projectId, key];
+      const [row] = await withFreeKey(scope, "assistants", { key: input.key }, () =>
+        keeps
+          ? scope.change(CREATE_WITH_VERSION, [...values, keeper.author()])
+          : scope.change(CREATE, values),
+      );
       return toAssistant(row!);
     });
   }
 
-  /** Changes the given fields, and stores a version. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND */
+  /**
+   * Changes the given fields, and stores a version.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND, CONFLICT
+   */
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const keeper = this.scope.of(VersionKeeper);
     const author = Object.keys(changes).some(isOfDocument) ? [keeper.author()] : [];
     const values = [id, ...Object.values(changes), ...author];
-    const [row] = await this.scope.change(UPDATES.of(Object.keys(changes)), values);
+    const [row] = await withFreeKey(this.scope, "assistants", { id, key: input.key }, () =>
+      this.scope.change(UPDATES.of(Object.keys(changes)), values),
+    );
     if (!row) return this.scope.of(Templates).rejectWrite(id);
     const { hasVersion, ...updated } = row;
     if (!hasVersion) await keeper.record(id);
@@ -167,7 +175,7 @@ export class Assistants {
   }
 
   /**
-   * Copies an assistant or template with its fields and configurations, but without its project and attached files.
+   * Copies an assistant or template with its fields and configurations, but without its key, project and attached files.
    * @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED
    */
   async duplicate(id: string): Promise<Assistant> {
@@ -177,7 +185,7 @@ export class Assistants {
       const configurations = source.template
         ? await scope.of(Templates).configurations(id)
         : await this.configurations(scope, id);
-      const { template: _t, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
+      const { template: _t, key: _k, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
       const made = await scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
       if (made.toolServers) await scope.of(ToolServers).copyHeaders(id, made.id);
       await scope.of(VersionKeeper).record(made.id);

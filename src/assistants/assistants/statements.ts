@@ -10,7 +10,7 @@ export type AssistantRow = PublicRow<"assistants", "deletedAt" | "sealedToolHead
 export const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt", "sealedToolHeaders");
 
 /**
- * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, and the
+ * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, key, and the
  * author of the first version if it `keeps` one.
  */
 const creation = (keeps: boolean) =>
@@ -27,11 +27,11 @@ const creation = (keeps: boolean) =>
             ]),
           ]),
         ),
-        ...(keeps && firstVersionParts(pieces, $(1), $(6))),
+        ...(keeps && firstVersionParts(pieces, $(1), $(7))),
       },
       rows: db.raw(
-        `insert into assistants (organization_id, id, name, description, variables, project_id) values ($1, ?, ?, ?, ?, ?) returning ??`,
-        [$(1), $(2), $(3), $(4), $(5), COLUMNS],
+        `insert into assistants (organization_id, id, name, description, variables, project_id, key) values ($1, ?, ?, ?, ?, ?, ?) returning ??`,
+        [$(1), $(2), $(3), $(4), $(5), $(6), COLUMNS],
       ),
     };
   });

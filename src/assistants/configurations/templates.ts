@@ -10,10 +10,11 @@ export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly template: true;
   readonly projectId: null;
   readonly toolServers: null;
+  readonly key: null;
 };
 
 /** Fields of an assistant that no template sets. */
-const NONE = { template: true, projectId: null, toolServers: null } as const;
+const NONE = { template: true, projectId: null, toolServers: null, key: null } as const;
 
 const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");
 

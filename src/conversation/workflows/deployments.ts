@@ -3,6 +3,7 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
@@ -33,6 +34,7 @@ export interface Deployment {
   readonly id: string;
   readonly type: DeploymentType;
   readonly enabled: boolean;
+  readonly key: string | null;
   readonly projectId: string | null;
   readonly assistantId: string | null;
   readonly workflowId: string | null;
@@ -44,6 +46,7 @@ export interface Deployment {
 export interface DeploymentInput {
   readonly type: DeploymentType;
   readonly enabled?: boolean;
+  readonly key?: string | null;
   readonly projectId?: string | null;
   readonly assistantId?: string | null;
   readonly workflowId?: string | null;
@@ -104,14 +107,15 @@ export class Deployments {
 
   /**
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND,
-   * TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless exactly one of assistant and workflow is given
+   * TELEPHONY_CONNECTION_NOT_FOUND, CONFLICT; BAD_USER_INPUT unless exactly one of assistant and workflow is given
    */
   async create(input: DeploymentInput): Promise<Deployment> {
     const { assistantId = null, workflowId = null } = input;
     checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
       await scope.of(Deployments).check(input);
-      const [row] = await scope.insert("deployments", { ...input, id: newId() });
+      const insert = async () => await scope.insert("deployments", { ...input, id: newId() });
+      const [row] = await withFreeKey(scope, "deployments", { key: input.key }, insert);
       return row!;
     });
   }
@@ -134,7 +138,8 @@ export class Deployments {
       checkOne(target.assistantId, target.workflowId);
       await scope.of(Deployments).check(input);
       const changes = { ...encoded({ ...input }), ...target, updatedAt: currentDate() };
-      const [row] = await deployment().update(changes).returning("*");
+      const update = async () => await deployment().update(changes).returning("*");
+      const [row] = await withFreeKey(scope, "deployments", { id, key: input.key }, update);
       return row!;
     });
   }

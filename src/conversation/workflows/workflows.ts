@@ -3,6 +3,7 @@ import { currentDate } from "../../platform/clock";
 import { Chats } from "../../chats/chats/chats";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
 import type { Input, PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -63,18 +64,21 @@ export class Workflows {
     return loader.load(id);
   }
 
-  /** @throws PROJECT_NOT_FOUND */
+  /** @throws PROJECT_NOT_FOUND, CONFLICT */
   async create(input: WorkflowInput): Promise<Workflow> {
     await this.checkProject(input.projectId);
-    const [row] = await this.scope.insert("workflows", { ...input, id: newId() });
+    const insert = async () => await this.scope.insert("workflows", { ...input, id: newId() });
+    const [row] = await withFreeKey(this.scope, "workflows", input, insert);
     return row!;
   }
 
-  /** @throws WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND */
+  /** @throws WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, CONFLICT */
   async update(id: string, input: Partial<WorkflowInput>): Promise<Workflow> {
     await this.checkProject(input.projectId);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-    const [row] = await this.scope.table("workflows").where({ id }).update(changes).returning("*");
+    const update = async () =>
+      await this.scope.table("workflows").where({ id }).update(changes).returning("*");
+    const [row] = await withFreeKey(this.scope, "workflows", { id, key: input.key }, update);
     return row ?? missing("Workflow", id);
   }
 

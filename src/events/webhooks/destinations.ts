@@ -4,6 +4,7 @@ import { currentDate, currentTime } from "../../platform/clock";
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -20,6 +21,7 @@ export interface WebhookDestination {
   readonly id: string;
   readonly url: string;
   readonly name: string | null;
+  readonly key: string | null;
   readonly secret: string;
   readonly projectId: string | null;
   readonly enabled: boolean;
@@ -35,6 +37,7 @@ export interface WebhookDestinationInput {
   readonly url: string;
   readonly secret: string;
   readonly name?: string | null;
+  readonly key?: string | null;
   readonly projectId?: string | null;
   /** Null and an empty list both stand for no choice. */
   readonly events?: readonly EventName[] | null;
@@ -55,6 +58,7 @@ export interface DeliveryTarget {
 const FORMER_SECRET_LIFETIME_MS = 86_400_000;
 /** A destination is disabled if all attempts have failed for this long, and at least this many. */
 const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, attempts: 20 } as const;
+const ENABLED = { enabled: true, failures: 0, failingSince: null } as const;
 /** HTTP status by which a receiver asks for no further deliveries. */
 const GONE_STATUS = 410;
 
@@ -88,29 +92,30 @@ export class WebhookDestinations {
     return this.withSecret(await sharedRow(this.scope, id));
   }
 
-  /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND */
-  async create(input: WebhookDestinationInput, kept?: KeptColumns): Promise<WebhookDestination> {
-    const { url, name, secret, projectId, events } = input;
-    this.checkUrl(url);
-    if (projectId != null) await this.scope.of(Projects).byId(projectId);
+  /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND, CONFLICT */
+  async create(
+    { secret, events, ...input }: WebhookDestinationInput,
+    kept?: KeptColumns,
+  ): Promise<WebhookDestination> {
+    this.checkUrl(input.url);
+    if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
     const { id = newId(), createdAt } = kept ?? {};
     const row = {
+      ...input,
       id,
       ...(createdAt && { createdAt, updatedAt: createdAt }),
-      url,
-      name: name ?? null,
-      projectId: projectId ?? null,
       events: choiceOf(events),
       sealedSecret: this.sealed(id, secret),
     };
-    const [stored] = await this.scope.insert("webhook_destinations", row);
+    const insert = async () => await this.scope.insert("webhook_destinations", row);
+    const [stored] = await withFreeKey(this.scope, "webhook_destinations", { key: input.key }, insert);
     warnOfSecret(this.scope, secret);
     return this.withSecret(stored!);
   }
 
   /**
-   * Changes a destination, and enables it again if it was disabled after failures.
-   * @throws WEBHOOK_DESTINATION_NOT_FOUND, PROJECT_NOT_FOUND; BAD_USER_INPUT for a URL that is not allowed
+   * Changes a destination, and enables it again if it was disabled after failures. Its key alone changes nothing else.
+   * @throws WEBHOOK_DESTINATION_NOT_FOUND, PROJECT_NOT_FOUND, CONFLICT; BAD_USER_INPUT for a URL that is not allowed
    */
   async update(
     id: string,
@@ -125,11 +130,14 @@ export class WebhookDestinations {
         ...encoded({ ...input, ...choice }),
         ...(secret !== undefined && this.newSecret(old, secret)),
       };
-      const [row] = await scope
-        .table("webhook_destinations")
-        .where({ id })
-        .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
-        .returning("*");
+      const isKeyOnly = Object.keys(changes).every((name) => name === "key");
+      const update = async () =>
+        await scope
+          .table("webhook_destinations")
+          .where({ id })
+          .update({ ...changes, ...(!isKeyOnly && ENABLED), updatedAt: currentDate() })
+          .returning("*");
+      const [row] = await withFreeKey(scope, "webhook_destinations", { id, key: input.key }, update);
       if (secret !== undefined) warnOfSecret(scope, secret);
       return this.withSecret(row ?? missing("WebhookDestination", id));
     });

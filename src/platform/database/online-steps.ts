@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Logger } from "pino";
 import { connect } from "./connect";
 import { onlineSteps } from "./migrations";
-import { isDone, runBatch, type OnlineStep } from "./migrations/online-step";
+import { indexOf, isDone, runBatch, type OnlineStep } from "./migrations/online-step";
 import { openClient } from "./open-client";
 import { trySwitch } from "./try-switch";
 
@@ -151,12 +151,10 @@ async function cancel(url: string, pid: number): Promise<void> {
 }
 
 /** Builds an index; the invalid rest of an interrupted build is dropped first. */
-async function build(
-  client: pg.Client,
-  { name, table, columns }: OnlineStep & { kind: "index" },
-): Promise<void> {
+async function build(client: pg.Client, step: OnlineStep & { kind: "index" }): Promise<void> {
+  const { name, table, columns } = step;
   await client.query(`drop index concurrently if exists ${name}`);
-  await client.query(`create index concurrently ${name} on ${table} ${columns}`);
+  await client.query(`create ${indexOf(step)} concurrently ${name} on ${table} ${columns}`);
 }
 
 /** Interrupts an index build of another server, whose lock a migration of the table would wait for. */

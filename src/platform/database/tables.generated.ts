@@ -48,6 +48,7 @@ export interface Tables {
     projectId: NullableColumn<string>;
     toolServers: NullableColumn<unknown>;
     sealedToolHeaders: NullableColumn<string>;
+    key: NullableColumn<string>;
   };
   audit_events: {
     organizationId: Column<string>;
@@ -352,6 +353,7 @@ export interface Tables {
     telephonyConnectionId: NullableColumn<string>;
     createdAt: ColumnWithDefault<Date>;
     updatedAt: ColumnWithDefault<Date>;
+    key: NullableColumn<string>;
   };
   end_reason_sums: {
     organizationId: Column<string>;
@@ -861,6 +863,7 @@ export interface Tables {
     formerSealedSecret: NullableColumn<string>;
     formerSecretUntil: NullableColumn<Date>;
     events: NullableColumn<unknown>;
+    key: NullableColumn<string>;
   };
   worker_heartbeats: {
     workerId: Column<string>;
@@ -908,6 +911,7 @@ export interface Tables {
     projectId: NullableColumn<string>;
     createdAt: ColumnWithDefault<Date>;
     updatedAt: ColumnWithDefault<Date>;
+    key: NullableColumn<string>;
   };
   write_positions: {
     organizationId: Column<string>;
@@ -920,7 +924,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   api_keys: ["organizationId", "id", "type", "status", "sealedValue", "createdAt", "lastUsedAt", "name", "expiresAt", "permissions", "assistantIds"],
   assistant_files: ["organizationId", "assistantId", "fileId", "status", "problem", "createdAt", "passages"],
   assistant_versions: ["organizationId", "assistantId", "number", "content", "note", "actor", "keyId", "userId", "createdAt"],
-  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders"],
+  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders", "key"],
   audit_events: ["organizationId", "position", "id", "kind", "actor", "keyId", "person", "address", "interface", "requestId", "operation", "recordType", "recordId", "fields", "createdAt", "previousHash", "hash"],
   audit_heads: ["organizationId", "position", "hash"],
   audit_outbox: ["organizationId", "id", "entry", "createdAt"],
@@ -938,7 +942,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   conversation_sums: ["organizationId", "assistantId", "unit", "startsAt", "channel", "conversations", "messages", "seconds", "questions", "answers", "answerMs", "notKnown", "errors", "noAnswer", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"],
   deliveries: ["organizationId", "id", "eventId", "destinationId", "chatId", "status", "attempt", "claimedUntil", "nextAttemptAt", "attempts", "createdAt", "durationMs", "chatSequence"],
   delivery_queues: ["organizationId", "destinationId", "chatId", "deliveryId", "dueAt", "claim", "posted"],
-  deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt"],
+  deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt", "key"],
   end_reason_sums: ["organizationId", "assistantId", "startsAt", "channel", "reason", "conversations"],
   end_user_exports: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "problem", "attempt", "chatIds", "archiveId", "size", "chats", "messages", "events", "files", "recordings", "absent", "requestedAt", "finishedAt", "expiresAt"],
   end_users: ["organizationId", "id", "assistantId", "uniqueId", "facts", "context", "createdAt", "updatedAt", "contextVisitorId", "signedContext", "signedContextVisitorId", "contextChatId", "signedContextChatId"],
@@ -988,10 +992,10 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   version_heads: ["organizationId", "assistantId", "number", "content"],
   version_texts: ["organizationId", "assistantId", "digest", "content"],
   voice_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
-  webhook_destinations: ["organizationId", "id", "url", "name", "sealedSecret", "enabled", "createdAt", "updatedAt", "projectId", "failures", "failingSince", "timedOut", "formerSealedSecret", "formerSecretUntil", "events"],
+  webhook_destinations: ["organizationId", "id", "url", "name", "sealedSecret", "enabled", "createdAt", "updatedAt", "projectId", "failures", "failingSince", "timedOut", "formerSealedSecret", "formerSecretUntil", "events", "key"],
   worker_heartbeats: ["workerId", "seenAt"],
   workflow_edges: ["organizationId", "workflowId", "id", "fromNodeId", "toNodeId", "kind", "rank", "description", "collects", "variable", "operator", "value", "functionName", "createdAt", "updatedAt"],
   workflow_nodes: ["organizationId", "workflowId", "id", "type", "name", "assistantId", "instructions", "functionName", "arguments", "resultVariable", "message", "endReason", "metadata", "createdAt", "updatedAt"],
-  workflows: ["organizationId", "id", "name", "description", "projectId", "createdAt", "updatedAt"],
+  workflows: ["organizationId", "id", "name", "description", "projectId", "createdAt", "updatedAt", "key"],
   write_positions: ["organizationId", "position"],
 };

@@ -9,6 +9,7 @@ interface IndexStep {
   readonly table: string;
   /** Method and columns, as in `create index … on table …`. */
   readonly columns: string;
+  readonly unique?: boolean;
 }
 
 /** A change of many rows, made by small transactions while servers use the table. */
@@ -85,11 +86,16 @@ async function isSmall(db: Knex, table: string): Promise<boolean> {
   return rows[0]!.small;
 }
 
+/** The kind of an index, as in `create unique index`. */
+export const indexOf = ({ unique = false }: IndexStep): string => (unique ? "unique index" : "index");
+
 async function runAtOnce(db: Knex, step: OnlineStep): Promise<void> {
   if (step.kind === "switch")
     return void (await db.raw("insert into online_steps (name, done_at) values (?, now())", [step.name]));
   if (step.kind === "index")
-    return void (await db.raw(`create index if not exists ${step.name} on ${step.table} ${step.columns}`));
+    return void (await db.raw(
+      `create ${indexOf(step)} if not exists ${step.name} on ${step.table} ${step.columns}`,
+    ));
   while (await runBatch(db, step));
 }
 
