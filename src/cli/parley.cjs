@@ -30,18 +30,28 @@ const known = Object.fromEntries(
       : [[script, program]];
   }),
 );
+/** The commands for files, which are one program. */
+const OF_FILES = {
+  pull: "Writes the assistants of a server into files.",
+  diff: "Shows what apply would change.",
+  apply: "Changes a server so that it has what the files say.",
+  validate: "Checks files without a server.",
+};
+const FILES = "cli/files";
+delete known.parley;
 
 if (["-h", "--help", "help"].includes(name)) console.log(overview());
 else if (["-v", "--version", "version"].includes(name)) console.log(version);
-else if (!Object.hasOwn(known, name)) {
+else if (!Object.hasOwn(known, name) && !Object.hasOwn(OF_FILES, name)) {
   console.error(`Parley has no command "${name}".\n\n${overview()}`);
   process.exitCode = 1;
 } else if (options.some((one) => one === "--help" || one === "-h")) {
-  const { usage, effect } = COMMANDS[known[name]];
+  const { usage, effect } = COMMANDS[known[name] ?? FILES];
   console.log(asInstalled(`Usage: ${usage}\n\n${effect}`));
-} else run(known[name]);
+} else if (known[name]) run(known[name], options);
+else run(FILES, [name, ...options]);
 
-function run(program) {
+function run(program, options) {
   for (const method of ["log", "error"]) {
     const print = console[method];
     // Lines of JSON are data.
@@ -72,10 +82,10 @@ function ownCommand() {
 }
 
 function overview() {
-  const rows = Object.keys(known).map((script) => {
-    const { effect } = COMMANDS[known[script]];
-    return `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`;
-  });
+  const effects = Object.keys(known).map((script) => [script, COMMANDS[known[script]].effect]);
+  const rows = [...effects, ...Object.entries(OF_FILES)].map(
+    ([script, effect]) => `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`,
+  );
   return asInstalled(
     [
       "Usage: npm start [COMMAND] [OPTIONS]",

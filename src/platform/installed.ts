@@ -8,6 +8,7 @@ const OWN_COMMAND = process.env.PARLEY_COMMAND;
 export function asInstalled(text: string, own = OWN_COMMAND): string {
   if (own === undefined) return text;
   return text
+    .replace(/npm run (?:--silent )?parley --/g, own)
     .replace(/npm run (?:--silent )?([a-z]+(?::[a-z]+)?)(?: --(?= ))?/g, `${own} $1`)
     .replace(/npm start\b/g, own)
     .replaceAll("`-- --", "`--");

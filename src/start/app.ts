@@ -6,6 +6,7 @@ import { withReaders } from "../../rest-compat/conditional";
 import type { Route } from "../../rest-compat/route";
 import { withSetters } from "../../rest-compat/siblings";
 import { EXAMPLE_URL } from "../../rest-compat/examples";
+import { fileSchemas } from "../../rest-compat/file-schemas";
 import { openApi, routesTable } from "../../rest-compat/openapi";
 import { routes } from "../../rest-compat/routes/index";
 import { Engine } from "../../rest-compat/run";
@@ -110,6 +111,7 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS), null, 2)}\n`,
     "src/events/schemas/asyncapi.json": `${JSON.stringify(asyncApi(EXAMPLE_URL), null, 2)}\n`,
+    "src/cli/files/schemas.generated.json": `${JSON.stringify(fileSchemas(schema), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
     "docs/errors.md": errorReference(warningCodes(schema)),
   };

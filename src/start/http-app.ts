@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import type { GraphQLSchema } from "graphql";
 import type { CompiledRoute } from "../../rest-compat/compile";
+import { fileSchemas } from "../../rest-compat/file-schemas";
 import { atAddress, openApi } from "../../rest-compat/openapi";
 import { restRouter } from "../../rest-compat/router";
 import { routes } from "../../rest-compat/routes/index";
@@ -12,6 +13,7 @@ import type { RestServer } from "../../rest-compat/server";
 import { makeContext } from "../../schema/core/context";
 import { EVENT_CONTRACTS } from "../events/schemas/payloads";
 import { eventDocuments } from "../http/event-documents";
+import { fileSchemaPages } from "../http/file-schemas";
 import { answeredBy } from "../account/organization/answered-by";
 import { Idempotency } from "../account/organization/idempotency";
 import { allowAnyOrigin, harden, identify, requestId } from "../http/answer-headers";
@@ -70,6 +72,7 @@ const READ_ONLY = [
   "/rest/openapi.json",
   "/events/asyncapi.json",
   "/events/schemas/:name/:version",
+  "/schemas/:name",
   "/analytics",
   "/certificate",
   "/certificate.json",
@@ -109,7 +112,7 @@ export async function httpApp(
   app.get("/rest/openapi.json", (_req, res) => {
     res.type("json").send(atAddress(document, ports.publicUrl()));
   });
-  app.use(eventDocuments(ports.publicUrl), downloads(database, crypto));
+  app.use(schemaDocuments(schema, ports.publicUrl), downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
@@ -128,6 +131,12 @@ const servingOf = (service: Service, isDraining: () => boolean): Serving => ({
   limited: new ConcurrencyLimit(OPERATIONS).run,
   isDraining,
 });
+
+/** What events and files contain. */
+const schemaDocuments = (schema: GraphQLSchema, publicUrl: () => string) => [
+  eventDocuments(publicUrl),
+  fileSchemaPages(() => fileSchemas(schema), publicUrl),
+];
 
 const publicAnswers = async (database: Database): Promise<string> =>
   answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""), "public");

@@ -36,6 +36,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   backup: READS,
   import: "changes records by mutations, which are recorded themselves",
   migrate: "changes tables, as the start of a server does",
+  parley: "is a client of a server, which records what it changes",
   distribute: "moves rows between nodes, and changes nothing of an organization",
   "database:roles": "changes roles and their rights, and nothing of an organization",
 };

@@ -68,9 +68,15 @@ describe("the program of the package", () => {
       /^[a-z]/.test(program) && !COMMANDS[program as "main"].effect.startsWith("For developers");
     expect([status, listed]).toEqual([
       0,
-      OWN.filter(([, [program = ""]]) => isForOperators(program)).map(([name]) => name),
+      [
+        ...OWN.filter(([name, [program = ""]]) => name !== "parley" && isForOperators(program)).map(
+          ([name]) => name,
+        ),
+        ...["pull", "diff", "apply", "validate"],
+      ],
     ]);
     expect(run("backup", "--help").stdout).toMatch(/^Usage: parley backup DIR/);
+    expect(run("apply", "--help").stdout).toMatch(/^Usage: parley pull\|diff\|apply\|validate \[DIR\]/);
     expect(run("key:create", "-h").stdout).toMatch(/^Usage: parley key:create \[--organization ID\]/);
   });
 

@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import { counted } from "../platform/errors";
+import { parseArguments } from "./arguments";
+import COMMANDS from "./commands.json";
+import { Application } from "./files/apply";
+import { Connection } from "./files/connection";
+import { readFolder, type LocalRecord } from "./files/folder";
+import { KIND_NAMES, KINDS, type KnowledgeFile } from "./files/kinds";
+import { makePlan, type Plan } from "./files/plan";
+import { planLines, summaryOf } from "./files/print-plan";
+import { Pull } from "./files/pull";
+import { readRemote, type Reading, type Remote } from "./files/remote";
+import OWN_SCHEMAS from "./files/schemas.generated.json";
+
+const { usage: USAGE } = COMMANDS["cli/files"];
+/** Folder of the files if none is named. */
+const FOLDER = "parley";
+const DIFFERENT = 2;
+
+interface Options {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly dryRun: boolean;
+  readonly prune: boolean;
+}
+
+/** What a command does. @returns the exit code */
+type Command = (folder: string, options: Options) => Promise<number>;
+
+const COMMAND: Readonly<Record<string, Command>> = { pull, diff, apply, validate };
+/** Options of each command besides --url and --key. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = { apply: ["dry-run", "prune"], diff: ["prune"] };
+
+const print = (line: string) => console.log(line);
+
+run().then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  },
+);
+
+async function run(): Promise<number> {
+  const flag = { type: "boolean", default: false } as const;
+  const { values, positionals } = parseArguments(USAGE, {
+    options: { url: { type: "string" }, key: { type: "string" }, "dry-run": flag, prune: flag },
+    allowPositionals: true,
+  });
+  const [name = "", folder = FOLDER, ...more] = positionals;
+  const command = Object.hasOwn(COMMAND, name) ? COMMAND[name] : undefined;
+  if (!command || more.length > 0)
+    throw new Error(`Name one command, and at most one folder.\nUsage: ${USAGE}`);
+  for (const option of ["dry-run", "prune"] as const)
+    if (values[option] && !FLAGS[name]?.includes(option))
+      throw new Error(`${name} has no option --${option}.\nUsage: ${USAGE}`);
+  const { PARLEY_URL, PARLEY_KEY, INIT_CWD, PARLEY_COMMAND } = process.env;
+  // npm runs scripts in the folder of the package, and names the one in which it was called.
+  const here = PARLEY_COMMAND === undefined ? (INIT_CWD ?? process.cwd()) : process.cwd();
+  process.chdir(here);
+  return command(folder, {
+    url: values.url ?? PARLEY_URL,
+    key: values.key ?? PARLEY_KEY,
+    dryRun: values["dry-run"],
+    prune: values.prune,
+  });
+}
+
+function connectionOf({ url, key }: Options): Connection {
+  if (!url) throw new Error("Name the server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
+  if (!key) throw new Error("Name a SECRET key of the organization with --key or PARLEY_KEY.");
+  return new Connection(url, key);
+}
+
+async function validate(folder: string, { url, key }: Options): Promise<number> {
+  const schemas = url ? await new Connection(url, key ?? "").schemas(KIND_NAMES) : OWN_SCHEMAS;
+  const records = readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
+  const counts = KIND_NAMES.map((kind) => {
+    const { noun } = KINDS[kind];
+    return counted(records.filter((record) => record.kind === kind).length, noun);
+  });
+  print(`${resolve(folder)} is valid: ${counts.join(", ")}.`);
+  return 0;
+}
+
+async function pull(folder: string, options: Options): Promise<number> {
+  const connection = connectionOf(options);
+  const reading = { connection, schemas: await connection.schemas(KIND_NAMES) };
+  const written = await new Pull(reading, folder, process.env, print).run();
+  print(
+    written === 0 ? "The files have everything that the server has." : `${counted(written, "file")} written.`,
+  );
+  return 0;
+}
+
+/** The files, the server and what differs. */
+interface Comparison {
+  readonly reading: Reading;
+  readonly local: readonly LocalRecord[];
+  readonly remote: Remote;
+  readonly plan: Plan;
+}
+
+async function compare(folder: string, options: Options): Promise<Comparison> {
+  const connection = connectionOf(options);
+  const schemas = await connection.schemas(KIND_NAMES);
+  const local = readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
+  if (local.length === 0) throw new Error(`${folder} has no files. They belong in ${folders()}.`);
+  const names = local
+    .flatMap(({ fields }) => (fields.files ?? []) as readonly KnowledgeFile[])
+    .map(({ name }) => name);
+  const reading = { connection, schemas, files: new Set(names) };
+  const remote = await readRemote(reading);
+  return { reading, local, remote, plan: await makePlan(local, remote, reading, options.prune) };
+}
+
+const folders = () => KIND_NAMES.map((kind) => `${KINDS[kind].folder}/`).join(", ");
+
+async function diff(folder: string, options: Options): Promise<number> {
+  const { plan } = await compare(folder, options);
+  for (const line of planLines(plan)) print(line);
+  if (plan.steps.length === 0) return 0;
+  print(`\n${summaryOf(plan.steps)}`);
+  return DIFFERENT;
+}
+
+async function apply(folder: string, options: Options): Promise<number> {
+  if (options.dryRun) return diff(folder, options);
+  const { reading, local, remote, plan } = await compare(folder, options);
+  for (const line of planLines(plan)) print(line);
+  if (plan.steps.length === 0) return 0;
+  print(`\n${summaryOf(plan.steps)}\n`);
+  await new Application(reading, remote, print).run(plan.steps);
+  const left = await makePlan(local, await readRemote(reading), reading, options.prune);
+  if (left.steps.length === 0) return 0;
+  throw new Error(`The server has not kept everything:\n${planLines({ ...left, others: [] }).join("\n")}`);
+}

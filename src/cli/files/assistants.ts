@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { documentOf, publish, selectionOf } from "./assistant-document";
+import type { Connection } from "./connection";
+import type { Fields, KnowledgeFile } from "./kinds";
+import type { Reading, RemoteRecord } from "./remote";
+
+/** An attached file, as the server has it. */
+export interface AttachedFile extends KnowledgeFile {
+  readonly id: string;
+}
+
+interface FileRow {
+  readonly id: string;
+  readonly name: string;
+  readonly metadata: { readonly sha256?: unknown };
+}
+
+interface AssistantPage {
+  readonly assistants: {
+    readonly data: readonly (Fields & {
+      readonly id: string;
+      readonly key: string | null;
+      readonly name: string;
+      readonly files: readonly { readonly id: string }[];
+    })[];
+    readonly meta: { readonly hasNextPage: boolean };
+  };
+}
+
+const PAGE = 20;
+
+/** Reads all assistants, oldest first. @throws RequestError */
+export async function readAssistants(
+  reading: Reading,
+  projects: readonly { readonly id: string; readonly name: string }[],
+): Promise<RemoteRecord[]> {
+  const { connection, schemas } = reading;
+  const projectOf = new Map<string, string>();
+  for (const { id, name } of projects)
+    for (const assistant of await pages(connection, "id key", { projectId: id }))
+      projectOf.set(assistant.id, name);
+  const rows = await pages(connection, `id key files { id } ${selectionOf(schemas)}`, {});
+  const records: RemoteRecord[] = [];
+  for (const row of rows) {
+    const { id, key, name } = row;
+    const fields = {
+      key,
+      ...documentOf(row, schemas),
+      project: projectOf.get(id) ?? null,
+      files: await filesOf(reading, row.files),
+    };
+    records.push({ kind: "assistant", id, key, label: name, fields });
+  }
+  return records;
+}
+
+async function pages(connection: Connection, selection: string, filter: Fields) {
+  const found: AssistantPage["assistants"]["data"][number][] = [];
+  const query = `query ($page: Int, $take: Int, $projectId: ID) {
+    assistants(order: asc, page: $page, take: $take${"projectId" in filter ? ", projectId: $projectId" : ""}) {
+      data { ${selection} } meta { hasNextPage } } }`;
+  for (let page = 1; ; page++) {
+    const { assistants } = await connection.graphql<AssistantPage>(
+      "projectId" in filter ? query : query.replace(", $projectId: ID", ""),
+      { page, take: PAGE, ...filter },
+    );
+    found.push(...assistants.data);
+    if (!assistants.meta.hasNextPage) return found;
+  }
+}
+
+/** The attached files. The content of those without a digest is downloaded, if it matters. */
+async function filesOf(
+  { connection, files: wanted }: Reading,
+  attached: readonly { readonly id: string }[],
+): Promise<AttachedFile[]> {
+  if (attached.length === 0) return [];
+  const query = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on File { id name metadata } } }";
+  const { nodes } = await connection.graphql<{ nodes: readonly (FileRow | null)[] }>(query, {
+    ids: attached.map(({ id }) => id),
+  });
+  const rows = nodes.filter((node) => node !== null);
+  return Promise.all(
+    rows.map(async ({ id, name, metadata: { sha256 } }) => {
+      const content = async () => {
+        const link = "query ($id: ID!) { fileDownload(id: $id) { url } }";
+        const { fileDownload } = await connection.graphql<{ fileDownload: { url: string } }>(link, { id });
+        return connection.download(fileDownload.url);
+      };
+      const known = typeof sha256 === "string" ? sha256 : undefined;
+      const isNeeded = known === undefined && (wanted === undefined || wanted.has(name));
+      const digest = isNeeded
+        ? createHash("sha256")
+            .update(await content())
+            .digest("hex")
+        : (known ?? "");
+      return { id, name, digest, content };
+    }),
+  );
+}
+
+const CREATE = "mutation ($input: CreateAssistantInput!) { record: createAssistant(input: $input) { id } }";
+const PROJECT =
+  "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
+
+/** Creates an assistant. @returns its id. @throws RequestError */
+export async function createAssistant(connection: Connection, fields: Fields): Promise<string> {
+  const { key, name, description, variables, projectId } = fields;
+  const input = { key, name, description, variables, projectId };
+  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, { input });
+  return record.id;
+}
+
+/**
+ * Changes an assistant.
+ * @param changed the fields to change, whole
+ * @param attached its files so far
+ * @throws RequestError
+ */
+export async function updateAssistant(
+  connection: Connection,
+  id: string,
+  changed: Fields,
+  attached: readonly AttachedFile[],
+): Promise<void> {
+  const { projectId, files, key: _, ...document } = changed;
+  if (projectId !== undefined) await connection.graphql(PROJECT, { id, input: { projectId } });
+  await publish(connection, id, document);
+  if (files !== undefined) await changeFiles(connection, id, files as readonly KnowledgeFile[], attached);
+}
+
+const isSame = (one: KnowledgeFile) => (other: KnowledgeFile) =>
+  one.name === other.name && one.digest === other.digest;
+
+async function changeFiles(
+  connection: Connection,
+  id: string,
+  files: readonly KnowledgeFile[],
+  attached: readonly AttachedFile[],
+): Promise<void> {
+  const change = async (field: "attachFile" | "detachFile", fileId: string) =>
+    connection.graphql(
+      `mutation ($id: ID!, $fileId: ID!) { ${field}(assistantId: $id, fileId: $fileId) { id } }`,
+      { id, fileId },
+    );
+  for (const file of files)
+    if (!attached.some(isSame(file))) await change("attachFile", await stored(connection, file));
+  for (const file of attached) if (!files.some(isSame(file))) await change("detachFile", file.id);
+}
+
+/** Uploads a file, unless an upload of an earlier run has its name and content. @returns its id */
+async function stored(connection: Connection, file: KnowledgeFile): Promise<string> {
+  const query = "query ($name: String!) { files(name: $name, take: 100) { data { id name metadata } } }";
+  const { files } = await connection.graphql<{ files: { data: readonly FileRow[] } }>(query, {
+    name: file.name,
+  });
+  const known = files.data.find(
+    ({ name, metadata }) => name === file.name && metadata.sha256 === file.digest,
+  );
+  return known?.id ?? connection.upload(file.name, await file.content(), { sha256: file.digest });
+}

@@ -1,0 +1,60 @@
+import { isFields, Secret, type Fields, type KnowledgeFile } from "./kinds";
+
+/** A field that differs. */
+export interface Change {
+  readonly path: readonly string[];
+  /** Undefined if the server has no such value. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Whether two values are the same, whatever the order of their fields is. */
+export function equal(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (one instanceof Secret || other instanceof Secret)
+    return one instanceof Secret && other instanceof Secret && one.value === other.value;
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((value, index) => equal(value, other[index]));
+  if (!isFields(one) || !isFields(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && equal(one[name], other[name]))
+  );
+}
+
+const digests = (files: readonly KnowledgeFile[]) =>
+  files.map(({ name, digest }) => `${digest} ${name}`).sort();
+
+/** Whether an assistant has the same files, in any order. */
+export const equalFiles = (one: readonly KnowledgeFile[], other: readonly KnowledgeFile[]): boolean =>
+  equal(digests(one), digests(other));
+
+/** Fields of records whose own fields are compared one by one. All others are compared as a whole. */
+const DIVIDED = /^(voice|sms|chat|theme|rag|rag\.(voice|sms|chat))$/;
+
+/** The fields of a file that the server's record has with other values. */
+export function changesBetween(after: Fields, before: Fields, at: readonly string[] = []): Change[] {
+  return Object.entries(after).flatMap(([name, value]) => {
+    const path = [...at, name];
+    const old = before[name];
+    if (DIVIDED.test(path.join(".")) && isFields(value) && isFields(old))
+      return changesBetween(value, old, path);
+    const isSame =
+      name === "files" && at.length === 0
+        ? equalFiles(value as readonly KnowledgeFile[], (old ?? []) as readonly KnowledgeFile[])
+        : equal(value, old);
+    return isSame ? [] : [{ path, before: old, after: value }];
+  });
+}
+
+/** The changed values as nested fields. */
+export function changedFields(changes: readonly Change[]): Fields {
+  const fields: Record<string, unknown> = {};
+  for (const { path, after } of changes) {
+    let place = fields;
+    for (const name of path.slice(0, -1)) place = (place[name] ??= {}) as Record<string, unknown>;
+    place[path.at(-1)!] = after;
+  }
+  return fields;
+}

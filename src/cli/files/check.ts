@@ -1,0 +1,108 @@
+import Ajv, { type ErrorObject, type ValidateFunction } from "ajv";
+import { nearest } from "../../platform/nearest";
+import { quoted } from "../../platform/errors";
+import type { Kind } from "./kinds";
+import type { Path, YamlFile } from "./yaml-file";
+
+/** The JSON Schemas of files, by the kind of the record. */
+export type Schemas = Readonly<Record<string, object>>;
+
+const NOUNS: Readonly<Record<string, string>> = {
+  object: "fields",
+  array: "a list",
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  null: "null",
+};
+/** Values listed in a message. */
+const MAX_VALUES = 12;
+
+/** Compares files with the schemas of a server. */
+export class Checker {
+  private readonly ajv = new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false });
+  private readonly checks = new Map<Kind, ValidateFunction>();
+
+  constructor(private readonly schemas: Schemas) {}
+
+  /** Lines about values that the schema of the file refuses. */
+  problemsOf(file: YamlFile): string[] {
+    const check = this.checkOf(file.kind);
+    if (check(file.fields)) return [];
+    return [...new Set(check.errors!.map((error) => problemOf(file, error)))];
+  }
+
+  private checkOf(kind: Kind): ValidateFunction {
+    const known = this.checks.get(kind);
+    if (known) return known;
+    const schema = this.schemas[kind];
+    if (!schema)
+      throw new Error(`The server has no schema for files of the kind ${kind}. Upgrade the server.`);
+    const check = this.ajv.compile(schema);
+    this.checks.set(kind, check);
+    return check;
+  }
+}
+
+function problemOf(file: YamlFile, error: ErrorObject): string {
+  const path = pathOf(error.instancePath);
+  const { additionalProperty } = error.params as { additionalProperty?: string };
+  if (additionalProperty === undefined) return file.problemAt(path, messageOf(path.join("."), error));
+  const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
+  const meant = nearest(additionalProperty, known);
+  const advice = meant === undefined ? `Known fields: ${known.join(", ")}.` : `Did you mean ${meant}?`;
+  const message = `Unknown field ${quoted(additionalProperty)}. ${advice}`;
+  return file.problemAt([...path, additionalProperty], message, "name");
+}
+
+const pathOf = (pointer: string): Path =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+
+function messageOf(field: string, { keyword, params, data, parentSchema, message }: ErrorObject): string {
+  const { limit, missingProperty } = params as { limit?: number; missingProperty?: string };
+  const name = field || "The file";
+  switch (keyword) {
+    case "required":
+      return `${name} must have the field ${missingProperty}.`;
+    case "type":
+      return `${name} must be ${expectedTypes(parentSchema)}; got ${shown(data)}.`;
+    case "enum":
+      return `${name} must be ${values(parentSchema!.enum as unknown[])}; got ${shown(data)}.`;
+    case "pattern":
+      return `${name} ${String(parentSchema!["x-expected"]).replace("{}", () => shown(data))}.`;
+    case "minimum":
+      return `${name} must be at least ${limit}; got ${shown(data)}.`;
+    case "maximum":
+      return `${name} must be at most ${limit}; got ${shown(data)}.`;
+    case "minLength":
+      return `${name} must not be empty.`;
+    case "maxLength":
+      return `${name} must be at most ${limit} characters long; got ${[...(data as string)].length}.`;
+    case "maxItems":
+      return `${name} must have at most ${limit} entries; got ${(data as unknown[]).length}.`;
+    default:
+      return `${name} ${message}.`;
+  }
+}
+
+const expectedTypes = (schema: unknown): string =>
+  [(schema as { type: string | string[] }).type]
+    .flat()
+    .map((type) => NOUNS[type] ?? type)
+    .join(" or ");
+
+function values(all: readonly unknown[]): string {
+  const names = all.slice(0, MAX_VALUES).map(String);
+  return `one of ${names.join(", ")}${all.length > MAX_VALUES ? ", …" : ""}`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" && value !== null ? "fields" : String(value);
+}

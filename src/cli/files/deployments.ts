@@ -1,0 +1,52 @@
+import type { Connection } from "./connection";
+import type { Fields } from "./kinds";
+import type { Reading, RemoteRecord } from "./remote";
+
+interface Row {
+  readonly id: string;
+  readonly key: string | null;
+  readonly type: string;
+  readonly enabled: boolean;
+  readonly assistant: { readonly id: string } | null;
+  readonly workflow: { readonly id: string } | null;
+  readonly telephonyConnection: { readonly phoneNumber: string } | null;
+  readonly project: { readonly name: string } | null;
+}
+
+const LIST =
+  "{ deployments { id key type enabled assistant { id } workflow { id } telephonyConnection { phoneNumber } project { name } } }";
+const CREATE = "mutation ($input: CreateDeploymentInput!) { record: createDeployment(input: $input) { id } }";
+const UPDATE =
+  "mutation ($id: ID!, $input: UpdateDeploymentInput!) { updateDeployment(id: $id, input: $input) { id } }";
+
+/** Reads all deployments, oldest first. @param keys of live assistants and workflows by their ids */
+export async function readDeployments(
+  { connection }: Reading,
+  keys: ReadonlyMap<string, string>,
+): Promise<RemoteRecord[]> {
+  const { deployments } = await connection.graphql<{ deployments: readonly Row[] }>(LIST);
+  return [...deployments].reverse().map((row) => {
+    const { id, key, type, enabled, telephonyConnection, project } = row;
+    const assistant = keys.get(row.assistant?.id ?? "") ?? null;
+    const workflow = keys.get(row.workflow?.id ?? "") ?? null;
+    const number = telephonyConnection?.phoneNumber ?? null;
+    return {
+      kind: "deployment",
+      id,
+      key,
+      label: `${type} ${assistant ?? workflow ?? ""}`,
+      fields: { key, type, enabled, assistant, workflow, number, project: project?.name ?? null },
+    };
+  });
+}
+
+/** @returns the id. @throws RequestError */
+export async function createDeployment(connection: Connection, fields: Fields): Promise<string> {
+  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, { input: fields });
+  return record.id;
+}
+
+/** @throws RequestError */
+export async function updateDeployment(connection: Connection, id: string, changed: Fields): Promise<void> {
+  await connection.graphql(UPDATE, { id, input: changed });
+}

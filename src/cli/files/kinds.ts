@@ -1,0 +1,63 @@
+/** Kinds of records that files describe, each with its folder and its noun, in the order in which they refer to each other. */
+export const KINDS = {
+  assistant: { folder: "assistants", noun: "assistant" },
+  webhook: { folder: "webhooks", noun: "webhook destination" },
+  workflow: { folder: "workflows", noun: "workflow" },
+  deployment: { folder: "deployments", noun: "deployment" },
+} as const;
+export type Kind = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as readonly Kind[];
+
+/** The channels with a configuration of their own. */
+export const CHANNELS = ["voice", "sms", "chat"] as const;
+
+/** Values of fields, as GraphQL and YAML have them. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+
+/** A secret that a file names by an environment variable, or that the server stores. */
+export class Secret {
+  constructor(
+    /** Undefined if the variable is not set. */
+    readonly value: string | undefined,
+    /** The variable of a file. */
+    readonly variable?: string,
+  ) {}
+}
+
+/** A file that an assistant answers from. */
+export interface KnowledgeFile {
+  readonly name: string;
+  /** SHA-256 of the content, in hexadecimal digits. */
+  readonly digest: string;
+  readonly content: () => Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** A text of a field that the schema or GraphQL declares as one. */
+export const textOf = (value: unknown): string => value as string;
+
+/** Values of an assistant's function, in either form, with the place of its secret and its URL. */
+export function serverOf(item: Fields): {
+  readonly server: Fields;
+  readonly secret: string;
+  readonly url: string;
+} {
+  const isNested = item.type === "function" && isFields(item.function);
+  return isNested
+    ? { server: isFields(item.server) ? item.server : {}, secret: "secret", url: "url" }
+    : { server: item, secret: "secretKey", url: "serverUrl" };
+}
+
+/** The name of an assistant's function, in either form. */
+export function nameOfFunction(item: Fields): string {
+  const { name } = isFields(item.function) ? item.function : item;
+  return typeof name === "string" ? name : "";
+}
+
+/** The function with other values of its server. */
+export function withServer(item: Fields, changes: Fields): Fields {
+  const { server } = serverOf(item);
+  return server === item ? { ...item, ...changes } : { ...item, server: { ...server, ...changes } };
+}

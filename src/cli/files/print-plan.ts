@@ -1,0 +1,77 @@
+import { structuredPatch } from "diff";
+import { stringify } from "yaml";
+import { counted } from "../../platform/errors";
+import type { Change } from "./changes";
+import { isFields, KINDS, Secret, type KnowledgeFile } from "./kinds";
+import type { Plan, Step } from "./plan";
+
+const MARKS = { create: "+", update: "~", delete: "-" } as const;
+/** Longest text that is shown on one line. */
+const MAX_SHORT = 100;
+/** Lines around a change. */
+const CONTEXT = 2;
+
+/** The plan, as lines for a person. */
+export function planLines({ steps, others }: Plan): string[] {
+  const lines = steps.flatMap((step) => [
+    `${MARKS[step.action]} ${titleOf(step)}`,
+    ...step.changes.flatMap(changeLines),
+  ]);
+  const left = others.map(({ kind, key }) => `  ${KINDS[kind].noun} ${key}`);
+  return [
+    ...(steps.length > 0 ? lines : ["The server has everything that the files say."]),
+    ...(left.length > 0
+      ? ["", `${counted(left.length, "record")} with a key that no file has (--prune deletes them):`, ...left]
+      : []),
+  ];
+}
+
+export const titleOf = ({ record: { kind, key } }: Step): string => `${KINDS[kind].noun} ${key}`;
+
+/** A summary such as "1 to create, 2 to change". */
+export function summaryOf(steps: readonly Step[]): string {
+  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+  return `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete.`;
+}
+
+function changeLines({ path, before, after }: Change): string[] {
+  const stored = new Set(secretsIn(before));
+  const [old, now] = [before, after].map((value) => textOf(value, stored)) as [string, string];
+  const name = path.join(".");
+  const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !text.includes("\n"));
+  if (isShort) return [`    ${name}: ${old} → ${now}`];
+  const { hunks } = structuredPatch("", "", `${old}\n`, `${now}\n`, "", "", { context: CONTEXT });
+  return [
+    `    ${name}:`,
+    ...hunks.flatMap(({ lines }, index) => [
+      ...(index > 0 ? ["      …"] : []),
+      ...lines.map((line) => `      ${line}`),
+    ]),
+  ];
+}
+
+function textOf(value: unknown, stored: ReadonlySet<string>): string {
+  if (typeof value === "string") return value === "" ? '""' : value;
+  if (value === undefined) return "(none)";
+  const plain = withoutSecrets(value, stored);
+  return typeof plain === "object" && plain !== null
+    ? stringify(plain, { lineWidth: 0 }).trimEnd()
+    : String(plain);
+}
+
+function withoutSecrets(value: unknown, stored: ReadonlySet<string>): unknown {
+  if (value instanceof Secret) return stored.has(value.value ?? "") ? "(stored)" : "(new)";
+  if (Array.isArray(value))
+    return value.map((one) => (isKnowledgeFile(one) ? one.name : withoutSecrets(one, stored)));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutSecrets(one, stored)]));
+}
+
+const isKnowledgeFile = (value: unknown): value is KnowledgeFile =>
+  isFields(value) && typeof value.digest === "string" && typeof value.content === "function";
+
+function secretsIn(value: unknown): string[] {
+  if (value instanceof Secret) return value.value === undefined ? [] : [value.value];
+  if (Array.isArray(value)) return value.flatMap(secretsIn);
+  return isFields(value) ? Object.values(value).flatMap(secretsIn) : [];
+}

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { readFile } from "node:fs/promises";
+import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields, type KnowledgeFile } from "./kinds";
+import type { Path, YamlFile } from "./yaml-file";
+
+/** What texts in files may refer to. */
+export interface Surroundings {
+  /** Folder that contains every file that a record may use. */
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether URLs and numbers need the variables that they name: not to check files in another environment. */
+  readonly needsVariables: boolean;
+}
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
+export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
+  const names = [...text.matchAll(VARIABLE)].map(([, name]) => name!);
+  const unset = names.filter((name) => !environment[name]);
+  return unset.length > 0 ? unset : text.replace(VARIABLE, (_, name: string) => environment[name]!);
+}
+
+/** The text of a file without its last line break, which editors add. */
+export const withoutLastBreak = (text: string): string => text.replace(/\n$/, "");
+
+/** Reads what the fields of a YAML file refer to: texts, attached files and environment variables. */
+export class Resolver {
+  readonly problems: string[] = [];
+
+  constructor(
+    private readonly file: YamlFile,
+    /** Path of the YAML file. */
+    private readonly path: string,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  fields(): Fields {
+    const { kind, fields } = this.file;
+    if (kind === "assistant") return this.assistant(fields);
+    if (kind === "workflow") return this.workflow(fields);
+    if (kind === "webhook") return this.webhook(fields);
+    return this.deployment(fields);
+  }
+
+  private assistant(fields: Fields): Fields {
+    const channels = CHANNELS.filter((channel) => isFields(fields[channel]));
+    return {
+      ...fields,
+      ...Object.fromEntries(
+        channels.map((channel) => [channel, this.channel(fields[channel] as Fields, channel)]),
+      ),
+      ...(Array.isArray(fields.files) && { files: this.files(fields.files as unknown[]) }),
+    };
+  }
+
+  private channel(fields: Fields, channel: string): Fields {
+    const { prompt, resources, functions } = fields;
+    return {
+      ...fields,
+      ...(prompt !== undefined && { prompt: this.text(prompt, [channel, "prompt"]) }),
+      ...(resources !== undefined && { resources: this.text(resources, [channel, "resources"]) }),
+      ...(Array.isArray(functions) && {
+        functions: functions.map((item: Fields, index) => this.function(item, [channel, "functions", index])),
+      }),
+    };
+  }
+
+  private function(item: Fields, path: Path): Fields {
+    const { server, secret, url } = serverOf(item);
+    const place = server === item ? path : [...path, "server"];
+    return withServer(item, {
+      ...(typeof server[url] === "string" && { [url]: this.expanded(server[url], [...place, url]) }),
+      ...(typeof server[secret] === "string" && { [secret]: this.secret(server[secret]) }),
+    });
+  }
+
+  private workflow(fields: Fields): Fields {
+    if (!isFields(fields.nodes)) {
+      if (fields.edges !== undefined)
+        this.refuse(["edges"], "Edges need the nodes, which the file leaves out.");
+      return fields;
+    }
+    const nodes = Object.entries(fields.nodes as Readonly<Record<string, Fields>>).map(([label, node]) => {
+      const { instructions } = node;
+      const text = instructions != null && {
+        instructions: this.text(instructions, ["nodes", label, "instructions"]),
+      };
+      return [label, { ...node, ...text }] as const;
+    });
+    const edges = (fields.edges ?? []) as readonly Fields[];
+    for (const [index, edge] of edges.entries())
+      for (const end of ["from", "to"])
+        if (!Object.hasOwn(fields.nodes, String(edge[end])))
+          this.refuse(["edges", index, end], `There is no node "${String(edge[end])}" in this file.`);
+    return { ...fields, nodes: Object.fromEntries(nodes) };
+  }
+
+  private webhook(fields: Fields): Fields {
+    const { url, secret, events } = fields;
+    const address = this.expanded(String(url), ["url"]);
+    const isExpanded = !VARIABLE.test(address);
+    if (isExpanded && !/^https?:\/\/./.test(address))
+      this.refuse(["url"], "The url must begin with http:// or https://.");
+    return {
+      ...fields,
+      url: address,
+      ...(Array.isArray(events) && { events: events.length > 0 ? events : null }),
+      ...(typeof secret === "string" && { secret: this.secret(secret) }),
+    };
+  }
+
+  private deployment(fields: Fields): Fields {
+    const { assistant = null, workflow = null, number } = fields;
+    if ((assistant === null) === (workflow === null))
+      this.refuse(
+        [assistant === null ? "type" : "workflow"],
+        "A deployment has either an assistant or a workflow.",
+      );
+    return { ...fields, ...(typeof number === "string" && { number: this.expanded(number, ["number"]) }) };
+  }
+
+  private expanded(text: string, path: Path): string {
+    const { environment, needsVariables } = this.surroundings;
+    const value = expanded(text, environment);
+    if (typeof value === "string") return value;
+    if (needsVariables) this.refuse(path, `The environment variable ${value.join(", ")} is not set.`);
+    return text;
+  }
+
+  private secret(text: string): Secret {
+    const [, variable] = /^\$\{(.*)\}$/.exec(text)!; // checked by the schema
+    return new Secret(this.surroundings.environment[variable!] || undefined, variable);
+  }
+
+  private text(value: unknown, path: Path): unknown {
+    if (!isFields(value)) return value;
+    const bytes = this.read(String(value.file), [...path, "file"]);
+    if (bytes === undefined) return "";
+    try {
+      return withoutLastBreak(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    } catch {
+      this.refuse([...path, "file"], `${String(value.file)} is not a text in UTF-8.`);
+      return "";
+    }
+  }
+
+  private files(entries: readonly unknown[]): KnowledgeFile[] {
+    return entries.flatMap((entry, index) => {
+      const { file, name = basename(String(file)) } = isFields(entry) ? entry : { file: entry };
+      const path = ["files", index];
+      const bytes = this.read(String(file), isFields(entry) ? [...path, "file"] : path);
+      if (bytes === undefined) return [];
+      const digest = createHash("sha256").update(bytes).digest("hex");
+      const content = async () => new Uint8Array(await readFile(this.beside(String(file))));
+      return [{ name: String(name).normalize("NFC"), digest, content }];
+    });
+  }
+
+  private beside(path: string): string {
+    return join(dirname(this.path), path);
+  }
+
+  /** Reads a file of the folder. A record must not contain other files of the machine, not even by a link. */
+  private read(path: string, at: Path): Buffer | undefined {
+    try {
+      const real = realpathSync(this.beside(path));
+      const inside = relative(realpathSync(this.surroundings.folder), real);
+      if (!inside.startsWith(`..${sep}`) && inside !== ".." && !path.startsWith("/"))
+        return readFileSync(real);
+      this.refuse(at, `${path} is outside the folder.`);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      this.refuse(at, code === "ENOENT" ? `${path} does not exist.` : `${path} cannot be read (${code}).`);
+    }
+    return undefined;
+  }
+
+  private refuse(path: Path, message: string): void {
+    this.problems.push(this.file.problemAt(path, message));
+  }
+}

@@ -1,0 +1,185 @@
+import type { Schemas } from "./check";
+import type { Connection } from "./connection";
+import { equal } from "./changes";
+import { shortEdge, shortNode, wholeEdge, wholeNode, withEnds, type Graph, type Part } from "./graph";
+import { textOf, type Fields } from "./kinds";
+import type { Reading, RemoteRecord } from "./remote";
+
+type PartRow = Fields & { readonly id: string };
+
+interface Row {
+  readonly id: string;
+  readonly key: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly project: { readonly name: string } | null;
+  readonly nodes: readonly (PartRow & { readonly assistant: { readonly id: string } | null })[];
+  readonly edges: readonly (PartRow & { readonly fromNodeId: string; readonly toNodeId: string })[];
+}
+
+interface Connections {
+  readonly workflowsConnection: {
+    readonly nodes: readonly Row[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  };
+}
+
+interface FileSchema {
+  readonly properties: {
+    readonly nodes: { readonly additionalProperties: { readonly properties: object } };
+    readonly edges: { readonly items: { readonly properties: object } };
+  };
+}
+
+const PAGE = 10;
+
+/** The fields of nodes and edges that the server knows, without references. */
+function fieldNames(schemas: Schemas): {
+  readonly node: readonly string[];
+  readonly edge: readonly string[];
+} {
+  const { nodes, edges } = (schemas.workflow as FileSchema).properties;
+  const without = (fields: object, ...names: string[]) =>
+    Object.keys(fields).filter((name) => !names.includes(name));
+  return {
+    node: without(nodes.additionalProperties.properties, "assistant"),
+    edge: without(edges.items.properties, "from", "to"),
+  };
+}
+
+/** Reads all workflows, oldest first. @param keys of live assistants by their ids. @throws RequestError */
+export async function readWorkflows(
+  { connection, schemas }: Reading,
+  keys: ReadonlyMap<string, string>,
+): Promise<RemoteRecord[]> {
+  const { node, edge } = fieldNames(schemas);
+  const query = `query ($after: String) { workflowsConnection(first: ${PAGE}, after: $after, orderBy: OLDEST_FIRST) {
+    nodes { id key name description project { name }
+      nodes { id assistant { id } ${node.join(" ")} }
+      edges { id fromNodeId toNodeId ${edge.join(" ")} } }
+    pageInfo { hasNextPage endCursor } } }`;
+  const records: RemoteRecord[] = [];
+  let after: string | null = null;
+  for (;;) {
+    const page: Connections = await connection.graphql<Connections>(query, { after });
+    const { workflowsConnection } = page;
+    for (const row of workflowsConnection.nodes) records.push(recordOf(row, keys));
+    const { hasNextPage, endCursor } = workflowsConnection.pageInfo;
+    if (!hasNextPage) return records;
+    after = endCursor;
+  }
+}
+
+function recordOf(row: Row, keys: ReadonlyMap<string, string>): RemoteRecord {
+  const { id, key, name, description, project } = row;
+  const graph: Graph = {
+    nodes: row.nodes.map(({ id, assistant, ...fields }) => ({
+      id,
+      fields: shortNode({ ...fields, assistant: keys.get(assistant?.id ?? "") ?? null }),
+    })),
+    edges: row.edges.map(({ id, fromNodeId, toNodeId, ...fields }) => ({
+      id,
+      fields: { from: fromNodeId, to: toNodeId, ...shortEdge(fields) },
+    })),
+  };
+  const fields = { key, name, description, project: project?.name ?? null, graph };
+  return { kind: "workflow", id, key, label: name, fields };
+}
+
+const CREATE = "mutation ($input: CreateWorkflowInput!) { record: createWorkflow(input: $input) { id } }";
+const UPDATE =
+  "mutation ($id: ID!, $input: UpdateWorkflowInput!) { updateWorkflow(id: $id, input: $input) { id } }";
+
+/** Creates a workflow without nodes. @returns its id. @throws RequestError */
+export async function createWorkflow(connection: Connection, fields: Fields): Promise<string> {
+  const { nodes: _n, edges: _e, ...input } = fields;
+  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, { input });
+  return record.id;
+}
+
+/** The stored graph, and the names of its nodes in the file. */
+export interface NamedGraph {
+  readonly graph: Graph;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/**
+ * Changes a workflow.
+ * @param idOf the id of an assistant, by its key
+ * @throws RequestError
+ */
+export async function updateWorkflow(
+  { connection, schemas }: Reading,
+  id: string,
+  changed: Fields,
+  idOf: (assistant: string) => string,
+  { graph, names }: NamedGraph = { graph: { nodes: [], edges: [] }, names: new Map() },
+): Promise<void> {
+  const { nodes, edges, ...input } = changed;
+  if (Object.keys(input).length > 0) await connection.graphql(UPDATE, { id, input });
+  if (nodes === undefined && edges === undefined) return;
+  const change = new GraphChange(connection, id, fieldNames(schemas), idOf, new Map(names));
+  const wanted = nodes as Readonly<Record<string, Fields>> | undefined;
+  if (wanted) await change.nodes(wanted, graph);
+  if (edges) await change.edges(edges as readonly Fields[], graph);
+  if (wanted)
+    for (const node of graph.nodes) if (!wanted[names.get(node.id)!]) await change.remove("Node", node);
+}
+
+/** Changes nodes and edges so that each statement leaves a workflow that can be read. */
+class GraphChange {
+  constructor(
+    private readonly connection: Connection,
+    private readonly workflowId: string,
+    private readonly fields: ReturnType<typeof fieldNames>,
+    private readonly idOf: (assistant: string) => string,
+    /** Names of nodes by their ids. */
+    private readonly names: Map<string, string>,
+  ) {}
+
+  /** Adds and changes nodes. They are removed after the edges. */
+  async nodes(wanted: Readonly<Record<string, Fields>>, { nodes }: Graph): Promise<void> {
+    for (const [name, node] of Object.entries(wanted)) {
+      const old = nodes.find(({ id }) => this.names.get(id) === name);
+      if (old && equal(old.fields, shortNode(node))) continue;
+      const { assistant, ...fields } = node;
+      const assistantId = assistant == null ? null : this.idOf(textOf(assistant));
+      const input = { ...wholeNode(fields, this.fields.node), assistantId };
+      this.names.set(await this.put("Node", old, input), name);
+    }
+  }
+
+  async edges(wanted: readonly Fields[], { edges }: Graph): Promise<void> {
+    const left = [...edges];
+    const missing = wanted.filter(
+      (edge) => !take(left, (old) => equal(withEnds(old.fields, this.names), shortEdge(edge))),
+    );
+    const ids = new Map([...this.names].map(([id, name]) => [name, id]));
+    for (const { from, to, ...fields } of missing) {
+      const ends = { fromNodeId: ids.get(String(from)), toNodeId: ids.get(String(to)) };
+      const old = take(left, ({ fields }) => fields.from === ends.fromNodeId && fields.to === ends.toNodeId);
+      await this.put("Edge", old, { ...wholeEdge(fields, this.fields.edge), ...ends });
+    }
+    for (const old of left) await this.remove("Edge", old);
+  }
+
+  async remove(part: "Node" | "Edge", { id }: Part): Promise<void> {
+    await this.connection.graphql(`mutation ($id: ID!) { deleteWorkflow${part}(id: $id) { id } }`, { id });
+  }
+
+  private async put(part: "Node" | "Edge", old: Part | undefined, input: Fields): Promise<string> {
+    const update = `mutation ($id: ID!, $input: UpdateWorkflow${part}Input!) { part: updateWorkflow${part}(id: $id, input: $input) { id } }`;
+    const create = `mutation ($id: ID!, $input: CreateWorkflow${part}Input!) { part: createWorkflow${part}(workflowId: $id, input: $input) { id } }`;
+    const answer = await this.connection.graphql<{ part: { id: string } }>(old ? update : create, {
+      id: old?.id ?? this.workflowId,
+      input,
+    });
+    return answer.part.id;
+  }
+}
+
+/** Removes the first match from a list. */
+function take<T>(list: T[], matches: (one: T) => boolean): T | undefined {
+  const index = list.findIndex(matches);
+  return index < 0 ? undefined : list.splice(index, 1)[0];
+}
