@@ -47,7 +47,7 @@ export class Workplace {
     );
   }
 
-  write(path: string, content: string): void {
+  write(path: string, content: string | Buffer): void {
     mkdirSync(dirname(join(this.folder, path)), { recursive: true });
     writeFileSync(join(this.folder, path), content);
   }

@@ -106,15 +106,16 @@ function create(connection: Connection, kind: Kind, fields: Fields): Promise<str
 }
 
 /** The refusal of a value, with its place in the file. */
-function refusal({ local, record }: Step, { message, details }: RequestError): Error {
+function refusal({ local, record }: Step, { message, details, at }: RequestError): Error {
   const about = `${KINDS[record.kind].noun} ${record.key}`;
-  if (!local || details.length === 0) return new FileProblems([`${local?.file.path ?? about}: ${message}`]);
+  if (!local) return new FileProblems([`${about}: ${message}`]);
+  if (details.length === 0) return new FileProblems([local.file.problemAt(at, message)]);
   return new FileProblems(
     details.map(({ path, message }) => {
       const names = path.replace(/^(input|own)\./, "").replace(/^rag_/, "rag.");
       const places = names.replace(/^origins\b/, "allowedOrigins").split(".");
       const numbered = places.map((name) => (/^\d+$/.test(name) ? Number(name) : name));
-      return local.file.problemAt(numbered, `${names} ${message}.`);
+      return local.file.problemAt([...at, ...numbered], `${[...at, ...places].join(".")} ${message}.`);
     }),
   );
 }

@@ -30,7 +30,8 @@ export class Checker {
   problemsOf(file: YamlFile): string[] {
     const check = this.checkOf(file.kind);
     if (check(file.fields)) return [];
-    return [...new Set(check.errors!.map((error) => problemOf(file, error)))];
+    const problems = new Set(check.errors!.map((error) => problemOf(file, error)));
+    return [...problems].sort((a, b) => a.localeCompare(b, "en", { numeric: true })); // by line and column
   }
 
   private checkOf(kind: Kind): ValidateFunction {

@@ -10,6 +10,8 @@ export class RequestError extends Error {
     readonly code: string,
     /** Invalid values, by their paths in the variables. */
     readonly details: readonly { readonly path: string; readonly message: string }[] = [],
+    /** Place in the file of what was sent, if that is a part of it. */
+    readonly at: readonly (string | number)[] = [],
   ) {
     super(message);
     this.name = "RequestError";
@@ -42,7 +44,7 @@ export class Connection {
   ) {
     if (!/^https?:/.test(url) || !URL.canParse(url))
       throw new Error(`The address of the server must begin with http:// or https://; got "${url}".`);
-    this.url = url.replace(/\/+$/, "");
+    this.url = new URL(url).href.replace(/\/$/, "");
   }
 
   /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError */

@@ -9,7 +9,7 @@ export function slugOf(text: string, otherwise: string, taken: ReadonlySet<strin
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, "-")
       .slice(0, MAX_LENGTH)
-      .replaceAll(/^-+|-+$/g, "") || otherwise;
+      .replaceAll(/^-|-$/g, "") || otherwise;
   if (!taken.has(slug)) return slug;
   for (let number = 2; ; number++) if (!taken.has(`${slug}-${number}`)) return `${slug}-${number}`;
 }

@@ -84,7 +84,7 @@ export class Pull {
   }
 
   private put(path: string, content: string | Uint8Array): void {
-    if (!writeChanged(path, content)) return;
+    if (!writeChanged(this.folder, path, content)) return;
     this.written++;
     this.print(`Wrote ${path}.`);
   }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readFile } from "node:fs/promises";
 import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields, type KnowledgeFile } from "./kinds";
+import { isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
 
 /** What texts in files may refer to. */
@@ -167,9 +168,7 @@ export class Resolver {
   private read(path: string, at: Path): Buffer | undefined {
     try {
       const real = realpathSync(this.beside(path));
-      const inside = relative(realpathSync(this.surroundings.folder), real);
-      if (!inside.startsWith(`..${sep}`) && inside !== ".." && !path.startsWith("/"))
-        return readFileSync(real);
+      if (isInside(realpathSync(this.surroundings.folder), real)) return readFileSync(real);
       this.refuse(at, `${path} is outside the folder.`);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

@@ -1,9 +1,10 @@
 import type { Schemas } from "./check";
-import type { Connection } from "./connection";
+import { RequestError, type Connection } from "./connection";
 import { equal } from "./changes";
 import { shortEdge, shortNode, wholeEdge, wholeNode, withEnds, type Graph, type Part } from "./graph";
 import { textOf, type Fields } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
+import type { Path } from "./yaml-file";
 
 type PartRow = Fields & { readonly id: string };
 
@@ -145,7 +146,7 @@ class GraphChange {
       const { assistant, ...fields } = node;
       const assistantId = assistant == null ? null : this.idOf(textOf(assistant));
       const input = { ...wholeNode(fields, this.fields.node), assistantId };
-      this.names.set(await this.put("Node", old, input), name);
+      this.names.set(await this.put("Node", ["nodes", name], old, input), name);
     }
   }
 
@@ -155,10 +156,14 @@ class GraphChange {
       (edge) => !take(left, (old) => equal(withEnds(old.fields, this.names), shortEdge(edge))),
     );
     const ids = new Map([...this.names].map(([id, name]) => [name, id]));
-    for (const { from, to, ...fields } of missing) {
+    for (const edge of missing) {
+      const { from, to, ...fields } = edge;
       const ends = { fromNodeId: ids.get(String(from)), toNodeId: ids.get(String(to)) };
       const old = take(left, ({ fields }) => fields.from === ends.fromNodeId && fields.to === ends.toNodeId);
-      await this.put("Edge", old, { ...wholeEdge(fields, this.fields.edge), ...ends });
+      await this.put("Edge", ["edges", wanted.indexOf(edge)], old, {
+        ...wholeEdge(fields, this.fields.edge),
+        ...ends,
+      });
     }
     for (const old of left) await this.remove("Edge", old);
   }
@@ -167,14 +172,20 @@ class GraphChange {
     await this.connection.graphql(`mutation ($id: ID!) { deleteWorkflow${part}(id: $id) { id } }`, { id });
   }
 
-  private async put(part: "Node" | "Edge", old: Part | undefined, input: Fields): Promise<string> {
+  private async put(part: "Node" | "Edge", at: Path, old: Part | undefined, input: Fields): Promise<string> {
     const update = `mutation ($id: ID!, $input: UpdateWorkflow${part}Input!) { part: updateWorkflow${part}(id: $id, input: $input) { id } }`;
     const create = `mutation ($id: ID!, $input: CreateWorkflow${part}Input!) { part: createWorkflow${part}(workflowId: $id, input: $input) { id } }`;
-    const answer = await this.connection.graphql<{ part: { id: string } }>(old ? update : create, {
-      id: old?.id ?? this.workflowId,
-      input,
-    });
-    return answer.part.id;
+    try {
+      const variables = { id: old?.id ?? this.workflowId, input };
+      const answer = await this.connection.graphql<{ part: { id: string } }>(
+        old ? update : create,
+        variables,
+      );
+      return answer.part.id;
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      throw new RequestError(error.message, error.code, error.details, at);
+    }
   }
 }
 

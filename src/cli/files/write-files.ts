@@ -1,12 +1,26 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, relative, sep } from "node:path";
 
-/** Writes a file unless it has this content. An interrupted write leaves the former content. @returns whether it was written */
-export function writeChanged(path: string, content: string | Uint8Array): boolean {
+/** Whether a path leads into a folder. Both are free of symbolic links. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`);
+}
+
+/**
+ * Writes a file unless it has this content. An interrupted write leaves the former content.
+ * @returns whether it was written
+ * @throws Error if it is outside the folder, where a file of the repository must not write
+ */
+export function writeChanged(folder: string, path: string, content: string | Uint8Array): boolean {
   const bytes = Buffer.from(content as Uint8Array);
-  if (contentOf(path)?.equals(bytes)) return false;
+  mkdirSync(folder, { recursive: true });
+  if (!isInside(folder, path)) throw new Error(`${path} is outside the folder ${folder}.`);
   mkdirSync(dirname(path), { recursive: true });
+  if (!isInside(realpathSync(folder), realpathSync(dirname(path))))
+    throw new Error(`${path} is outside the folder ${folder}.`);
+  if (contentOf(path)?.equals(bytes)) return false;
   const draft = `${path}.new`;
   writeFileSync(draft, bytes);
   renameSync(draft, path);

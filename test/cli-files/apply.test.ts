@@ -1,0 +1,302 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { emptyFolder } from "../support/server";
+import { makeRecords, Workplace } from "./folders";
+
+const running = useApp();
+const SECRETS = {
+  FRONT_DESK_CHAT_FIND_ORDER_SECRET: "a-stored-secret",
+  FRONT_DESK_CHAT_BOOK_SECRET: "another-secret",
+  CRM_SECRET: "a-hook-secret",
+};
+const SAME = { code: 0, stdout: "The server has everything that the files say.\n", stderr: "" };
+let files: Record<string, string>;
+beforeAll(async () => {
+  await makeRecords(running.api);
+  const place = new Workplace(emptyFolder(), running);
+  await place.run(["pull", "."]);
+  files = place.files();
+}, 30_000);
+
+/** The files of the first organization beside an organization without records. */
+async function fresh(environment: Readonly<Record<string, string>> = SECRETS) {
+  const { api, secretKey } = await running.otherOrganization();
+  const place = new Workplace(emptyFolder(), { url: running.url, secretKey }, environment);
+  for (const [path, content] of Object.entries(files)) place.write(path, content);
+  return {
+    api,
+    place,
+    with: (more: object) => new Workplace(place.folder, place.running, { ...environment, ...more }),
+  };
+}
+
+const COUNTS =
+  "{ assistants { data { key name description files { name } } } workflows { key nodes { name } edges { id } } webhookDestinations { key } deployments { key } }";
+const NODES = "{ workflows { nodes { id name } edges { id } } }";
+const functionsOf = async (api: Api): Promise<{ name: string; secretKey?: string }[]> =>
+  (await api.gql("{ assistants { data { chat { functions } } } }")).assistants.data[0].chat.functions;
+
+test("diff shows what apply changes, with exit code 2, and apply changes just that", async () => {
+  const { place, api } = await fresh();
+  expect(await place.run(["apply", ".", "--dry-run"])).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining("5 to create, 0 to change, 0 to delete."),
+  });
+  expect((await api.gql(COUNTS)).assistants.data).toEqual([]);
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  place.replace("assistants/front-desk.yaml", "temperature: 0.3", "temperature: 0.9");
+  place.replace("assistants/front-desk/chat-prompt.md", "receptionist", "bouncer");
+  const { code, stdout } = await place.run(["diff", "."]);
+  expect(code).toBe(2);
+  expect(stdout).toContain("~ assistant front-desk\n");
+  expect(stdout).toContain("    chat.temperature: 0.3 → 0.9\n");
+  expect(stdout).toContain(
+    "      -You are the receptionist of {company}.\n      +You are the bouncer of {company}.\n",
+  );
+  expect(stdout).not.toContain("voice");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  const { data } = (await api.gql("{ assistants { data { chat { temperature } voice { temperature } } } }"))
+    .assistants;
+  expect(data).toEqual([{ chat: { temperature: 0.9 }, voice: { temperature: 0.7 } }]);
+});
+
+test("a field that a file leaves out keeps its value, and null clears it", async () => {
+  const { place, api } = await fresh();
+  place.write("assistants/b.yaml", "key: b\nname: B\ndescription: Old\n");
+  await place.run(["apply", "."]);
+  const description = async () =>
+    (await api.gql("{ assistants { data { key description } } }")).assistants.data.find(
+      ({ key }: { key: string }) => key === "b",
+    ).description as unknown;
+  place.write("assistants/b.yaml", "key: b\nname: B\n");
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  expect(await description()).toBe("Old");
+  place.write("assistants/b.yaml", "key: b\nname: B\ndescription: null\n");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await description()).toBeNull();
+});
+
+describe("a secret", () => {
+  test("must be in the environment if the server has none", async () => {
+    const { place, api } = await fresh({});
+    const { code, stderr } = await place.run(["apply", "."]);
+    expect([code, stderr.trim().split("\n")]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^assistants\/front-desk\.yaml:\d+:7: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
+        ),
+        expect.stringContaining("FRONT_DESK_CHAT_BOOK_SECRET"),
+        expect.stringMatching(/^webhooks\/crm\.yaml:4:9: The environment variable CRM_SECRET is not set/),
+      ],
+    ]);
+    expect((await api.gql(COUNTS)).assistants.data).toEqual([]);
+  });
+
+  test("stays if its variable is not set, and changes with it", async () => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    const bare = new Workplace(place.folder, place.running);
+    expect(await bare.run(["apply", "."])).toEqual(SAME);
+    bare.replace("assistants/front-desk.yaml", "Finds an order", "Finds one");
+    expect((await bare.run(["apply", "."])).code).toBe(0);
+    expect((await functionsOf(api))[0]).toMatchObject({
+      description: "Finds one",
+      secretKey: "a-stored-secret",
+    });
+
+    const rotated = new Workplace(place.folder, place.running, {
+      FRONT_DESK_CHAT_FIND_ORDER_SECRET: "a-rotated-secret",
+      CRM_SECRET: "a-rotated-hook-secret",
+    });
+    const { code, stdout } = await rotated.run(["apply", "."]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("secretKey: (new)")]);
+    expect(stdout).not.toMatch(/a-rotated|a-stored|a-hook/);
+    expect((await functionsOf(api))[0]!.secretKey).toBe("a-rotated-secret");
+    expect((await api.gql("{ webhookDestinations { secret } }")).webhookDestinations[0].secret).toBe(
+      "a-rotated-hook-secret",
+    );
+    expect(await rotated.run(["apply", "."])).toEqual(SAME);
+  });
+
+  test("is not sent to another origin", async () => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    const bare = new Workplace(place.folder, place.running);
+    bare.replace("assistants/front-desk.yaml", "https://example.com/find", "https://elsewhere.example/find");
+    const { code, stderr } = await bare.run(["apply", "."]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("the stored secret is for another address")]);
+    expect((await functionsOf(api))[0]).toMatchObject({ serverUrl: "https://example.com/find" });
+  });
+});
+
+test("an address may name a variable, which pull leaves", async () => {
+  const { place, with: set } = await fresh();
+  place.replace("webhooks/crm.yaml", "https://example.com", "${BASE}");
+  const { code, stderr } = await place.run(["apply", "."]);
+  expect([code, stderr]).toEqual([1, "webhooks/crm.yaml:3:6: The environment variable BASE is not set.\n"]);
+  const staging = set({ BASE: "https://staging.example" });
+  expect((await staging.run(["apply", "."])).code).toBe(0);
+  const text = place.read("webhooks/crm.yaml");
+  expect((await staging.run(["pull", "."])).stdout).toBe("The files have everything that the server has.\n");
+  expect(place.read("webhooks/crm.yaml")).toBe(text);
+});
+
+test("attached files follow the folder, and an upload is used again", async () => {
+  const { place, api } = await fresh();
+  await place.run(["apply", "."]);
+  place.write("assistants/front-desk/files/hours.txt", "Now 10 to 6");
+  place.write("assistants/front-desk/files/more.md", "More");
+  place.replace(
+    "assistants/front-desk.yaml",
+    "  - front-desk/files/hours.txt\n",
+    "  - front-desk/files/hours.txt\n  - { file: front-desk/files/more.md, name: extra.md }\n",
+  );
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  expect((await api.gql(COUNTS)).assistants.data[0].files).toEqual([
+    { name: "hours.txt" },
+    { name: "extra.md" },
+  ]);
+  place.write("assistants/front-desk/files/hours.txt", "Opening hours: 9 to 5");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  const { data } = (await api.gql("{ files { data { name } } }")).files;
+  expect(data.map(({ name }: { name: string }) => name).sort()).toEqual([
+    "extra.md",
+    "hours.txt",
+    "hours.txt",
+  ]);
+});
+
+test("nodes and edges keep their ids unless they change", async () => {
+  const { place, api } = await fresh();
+  await place.run(["apply", "."]);
+  const [before] = (await api.gql(NODES)).workflows;
+  place.replace("workflows/intake.yaml", "name: End", "name: Goodbye");
+  place.replace("workflows/intake.yaml", "    rank: 2", "    rank: 3");
+  place.replace(
+    "workflows/intake.yaml",
+    "edges:\n",
+    "  extra:\n    type: END\n    name: Extra\nedges:\n  - { from: talk, to: extra, kind: FUNCTION, functionName: find_order }\n",
+  );
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  const [after] = (await api.gql(NODES)).workflows;
+  const ids = (list: { id: string }[]) => list.map(({ id }) => id);
+  expect(ids(after.nodes).slice(0, 4)).toEqual(ids(before.nodes));
+  expect(after.nodes.map(({ name }: { name: string }) => name)).toEqual([
+    "Start",
+    "Talk",
+    "Talk",
+    "Goodbye",
+    "Extra",
+  ]);
+  expect(ids(after.edges)).toEqual(expect.arrayContaining(ids(before.edges)));
+  place.replace("workflows/intake.yaml", /  extra:\n.*\n.*\n/, "");
+  place.replace("workflows/intake.yaml", /  - { from: talk, to: extra.*\n/, "");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(ids((await api.gql(NODES)).workflows[0].nodes)).toEqual(ids(before.nodes));
+});
+
+test("--prune deletes records with a key and without a file, and no others", async () => {
+  const { place, api } = await fresh();
+  place.write("assistants/old.yaml", "key: old\nname: Old\n");
+  place.write("deployments/old.yaml", "key: old\ntype: API\nassistant: old\n");
+  await place.run(["apply", "."]);
+  await api.gql('mutation { createAssistant(input: { name: "By hand" }) { id } }');
+  place.write("assistants/old.yaml", "key: new\nname: New\n");
+  place.write("deployments/old.yaml", "key: new\ntype: API\nassistant: new\n");
+  const kept = await place.run(["apply", "."]);
+  expect([kept.code, kept.stdout]).toEqual([
+    0,
+    expect.stringContaining("2 records with a key that no file has"),
+  ]);
+  expect(await place.run(["diff", "."])).toMatchObject({ code: 0 });
+  expect((await place.run(["diff", ".", "--prune"])).code).toBe(2);
+  const { code, stdout } = await place.run(["apply", ".", "--prune"]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/- deployment old\n- assistant old\n/)]);
+  const { assistants, deployments } = await api.gql(COUNTS);
+  const keys = (list: { key: string | null }[]) => list.map(({ key }) => key).sort();
+  expect(keys(assistants.data)).toEqual(["front-desk", "new", null]);
+  expect(keys(deployments)).toEqual(["api-intake", "new", "text-bubble-front-desk"]);
+});
+
+test("a value that the server stores in another form is reported", async () => {
+  const { place } = await fresh();
+  place.replace("assistants/front-desk.yaml", "https://www.example.com", "https://WWW.example.com/");
+  const { code, stderr } = await place.run(["apply", "."]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^The server has not kept everything:\n~ assistant front-desk\n {4}allowedOrigins:/,
+    ),
+  ]);
+});
+
+test("an apply that is killed at any moment is completed by the next one", async () => {
+  const { api: wholeApi, place: whole } = await fresh();
+  await whole.run(["apply", "."]);
+  for (const moment of ["to create", "Created assistant", "Created webhook", "Created workflow"]) {
+    const { place, api } = await fresh();
+    const killed = await place.run(["apply", "."], (text, pid) => {
+      if (text.includes(moment)) process.kill(pid, "SIGKILL");
+    });
+    expect([moment, killed.code]).toEqual([moment, null]);
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    expect(await place.run(["apply", "."])).toEqual(SAME);
+    const shape = async (one: Api) =>
+      JSON.parse(JSON.stringify(await one.gql(COUNTS)).replaceAll(/"id":"[^"]+"/g, '"id":""')) as unknown;
+    expect(await shape(api)).toEqual(await shape(wholeApi));
+  }
+}, 60_000);
+
+test("a pull leaves comments and the form of values, and changes what differs", async () => {
+  const { place, api } = await fresh();
+  const text =
+    "# The front desk\nkey: b # stable\nname: 'B'\nchat:\n  # Warm, but not too warm\n  temperature: 0.50\n  prompt: |\n    Two\n    lines\n";
+  place.write("assistants/any-name.yaml", text);
+  await place.run(["apply", "."]);
+  const { assistants } = await api.gql("{ assistants { data { id key } } }");
+  const { id } = assistants.data.find(({ key }: { key: string }) => key === "b");
+  await api.gql(
+    'mutation ($id: ID!) { updateChatConfiguration(assistantId: $id, input: { maxTokensOutput: 7, prompt: "Two\\nother" }) { id } }',
+    { id },
+  );
+  expect((await place.run(["pull", "."])).code).toBe(0);
+  const pulled = place.read("assistants/any-name.yaml");
+  expect(
+    pulled.startsWith(
+      "# The front desk\nkey: b # stable\nname: 'B'\nchat:\n  # Warm, but not too warm\n  temperature: 0.50\n  prompt: |-\n    Two\n    other\n",
+    ),
+  ).toBe(true);
+  expect(pulled).toContain("\n  maxTokensOutput: 7\n");
+  expect((await place.run(["diff", "."])).code).toBe(0);
+});
+
+test("a pull writes no file outside the folder", async () => {
+  const { place, api } = await fresh();
+  await place.run(["apply", "."]);
+  await api.gql('mutation ($key: String) { createAssistant(input: { name: "X", key: $key }) { id } }', {
+    key: "x",
+  });
+  place.write("assistants/x.yaml", "key: x\nname: X\nchat: { prompt: { file: ../../escaped.md } }\n");
+  const { code, stderr } = await place.run(["pull", "."]);
+  expect([code, stderr]).toEqual([1, "../escaped.md is outside the folder ..\n"]);
+});
+
+test("the schemas of files are served, and name the models of the server", async () => {
+  for (const kind of ["assistant", "workflow", "webhook", "deployment"]) {
+    const { status, body, headers } = await running.api.request("GET", `/schemas/${kind}.json`);
+    expect([status, headers.get("content-type")]).toEqual([
+      200,
+      expect.stringContaining("application/schema+json"),
+    ]);
+    expect(body).toMatchObject({
+      $id: `${running.url}/schemas/${kind}.json`,
+      required: expect.arrayContaining(["key"]),
+    });
+  }
+  expect((await running.api.request("GET", "/schemas/none.json")).status).toBe(404);
+});

@@ -1,0 +1,217 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { emptyFolder } from "../support/server";
+import { Workplace } from "./folders";
+
+const running = useApp();
+const ASSISTANT = "assistants/a.yaml";
+const ok = "key: a\nname: A\n";
+
+type Case = [what: string, path: string, content: string | Buffer, place: string, message: string];
+const CASES: Case[] = [
+  [
+    "a misspelled field",
+    ASSISTANT,
+    `${ok}chat:\n  promt: x\n`,
+    "4:3",
+    'Unknown field "promt". Did you mean prompt?',
+  ],
+  [
+    "an unknown field",
+    ASSISTANT,
+    `${ok}zzzzzz: 1\n`,
+    "3:1",
+    'Unknown field "zzzzzz". Known fields: key, name',
+  ],
+  [
+    "a wrong type",
+    ASSISTANT,
+    `${ok}chat:\n  temperature: warm\n`,
+    "4:16",
+    'chat.temperature must be a number; got "warm".',
+  ],
+  [
+    "a number out of range",
+    ASSISTANT,
+    `${ok}chat:\n  temperature: 7\n`,
+    "4:16",
+    "chat.temperature must be at most 2; got 7.",
+  ],
+  [
+    "an unknown model",
+    ASSISTANT,
+    `${ok}chat:\n  model: GPT_0\n`,
+    "4:10",
+    "chat.model must be one of GPT_4_O",
+  ],
+  [
+    "a null that is not allowed",
+    ASSISTANT,
+    `${ok}chat:\n  prompt: null\n`,
+    "4:11",
+    "chat.prompt must be a text or fields; got null.",
+  ],
+  ["a duplicate field", ASSISTANT, `${ok}name: B\n`, "3:1", "The field is there twice."],
+  ["a missing field", ASSISTANT, "key: a\n", "1:1", "The file must have the field name."],
+  ["a key of another form", ASSISTANT, "name: A\nkey: A b\n", "2:6", "key must consist of lowercase letters"],
+  ["broken YAML", ASSISTANT, `${ok}chat: [\n`, "4:1", "Flow sequence in block collection must be"],
+  ["a list for a record", ASSISTANT, "- a\n", "1:1", "The file must have fields"],
+  ["an empty file", ASSISTANT, "", "1:1", "The file must have fields"],
+  ["an unknown tag", ASSISTANT, `${ok}description: !env X\n`, "3:14", "Unresolved tag: !env."],
+  ["two documents", ASSISTANT, `${ok}---\n${ok}`, "3:1", "A file has one document"],
+  ["bytes that are no text", ASSISTANT, Buffer.from([0x6b, 0xff]), "1:1", "The file is not a text in UTF-8."],
+  [
+    "a secret",
+    ASSISTANT,
+    `${ok}chat:\n  functions:\n    - name: f\n      secretKey: hunter2\n`,
+    "6:20",
+    "chat.functions.0.secretKey must name an environment variable",
+  ],
+  [
+    "a text whose file is missing",
+    ASSISTANT,
+    `${ok}chat:\n  prompt:\n    file: none.md\n`,
+    "5:11",
+    "none.md does not exist.",
+  ],
+  [
+    "a text outside the folder",
+    ASSISTANT,
+    `${ok}chat:\n  prompt: { file: ../../../../../../etc/hostname }\n`,
+    "4:19",
+    "is outside the folder.",
+  ],
+  [
+    "a link out of the folder",
+    ASSISTANT,
+    `${ok}files:\n  - link.txt\n`,
+    "4:5",
+    "link.txt is outside the folder.",
+  ],
+  [
+    "an unknown node",
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  s: { type: START, name: S }\nedges:\n  - { from: s, to: t }\n",
+    "6:20",
+    'There is no node "t" in this file.',
+  ],
+  [
+    "no address",
+    "webhooks/w.yaml",
+    "key: w\nurl: example\n",
+    "2:6",
+    "The url must begin with http:// or https://.",
+  ],
+  [
+    "two targets",
+    "deployments/d.yaml",
+    "key: d\ntype: API\nassistant: a\nworkflow: w\n",
+    "4:11",
+    "A deployment has either an assistant or a workflow.",
+  ],
+];
+
+const workplace = () => new Workplace(emptyFolder(), running);
+const names = async () =>
+  (await running.api.gql("{ assistants { data { name } } }")).assistants.data as unknown[];
+let before: unknown[];
+beforeAll(async () => {
+  before = await names();
+});
+
+describe("a file is refused with its line and column, and nothing is applied:", () => {
+  test.each(CASES)("%s", async (_, path, content, position, message) => {
+    const place = workplace();
+    place.write("assistants/0-good.yaml", "key: good\nname: Good\n");
+    place.write(path, content);
+    if (String(content).includes("link.txt"))
+      symlinkSync("/etc/hostname", join(place.folder, "assistants/link.txt"));
+    for (const command of ["validate", "apply"]) {
+      const { code, stdout, stderr } = await place.run([command, "."]);
+      expect([code, stdout]).toEqual([1, ""]);
+      const [line] = stderr.split("\n");
+      expect(line!.startsWith(`${path}:${position}: `)).toBe(true);
+      expect(line).toContain(message);
+      expect(stderr).not.toContain("hunter2");
+    }
+    expect(await names()).toEqual(before);
+  });
+});
+
+test("all problems of all files are listed at once", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", "key: a\nname: 1\nchat: { temperature: 9, nonsense: 1 }\n");
+  place.write("deployments/d.yaml", "key: d\ntype: PIGEON\nassistant: a\n");
+  const { stderr } = await place.run(["validate", "."]);
+  expect(
+    stderr
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")[0]),
+  ).toEqual([
+    "assistants/a.yaml:2:7:",
+    "assistants/a.yaml:3:22:",
+    "assistants/a.yaml:3:25:",
+    "deployments/d.yaml:2:7:",
+  ]);
+});
+
+test("two files cannot have the same key", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", ok);
+  place.write("assistants/b.yaml", "name: B\nkey: a\n");
+  expect((await place.run(["validate", "."])).stderr).toBe(
+    'assistants/b.yaml:2:6: assistants/a.yaml has the key "a", too.\n',
+  );
+});
+
+test("names that neither the files nor the server have are refused before anything is applied", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", `${ok}project: Nowhere\n`);
+  place.write("deployments/d.yaml", "key: d\ntype: SMS\nassistant: ghost\nnumber: '+14155550100'\n");
+  const { code, stderr } = await place.run(["apply", "."]);
+  expect([code, stderr.trim().split("\n")]).toEqual([
+    1,
+    [
+      'assistants/a.yaml:3:10: The server has no project "Nowhere".',
+      'deployments/d.yaml:3:12: Neither the files nor the server have assistant "ghost".',
+      "deployments/d.yaml:4:9: The number +14155550100 is not connected on the server.",
+    ],
+  ]);
+  expect(await names()).toEqual(before);
+});
+
+test("a value that only the server can check is refused with its place in the file", async () => {
+  const place = workplace();
+  place.write(
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  s: { type: START, name: S }\n  a:\n    type: ACTION\n    name: A\n    resultVariable: 1x\n",
+  );
+  const { code, stderr } = await place.run(["apply", "."]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^workflows\/w\.yaml:8:21: nodes\.a\.resultVariable must consist of /),
+  ]);
+});
+
+test.each([
+  [["apply"], "There is no folder parley."],
+  [["apply", "."], "has no files. They belong in assistants/"],
+  [["push"], "Name one command"],
+  [["pull", "--prune"], "pull has no option --prune."],
+  [["diff", ".", "--url", "nonsense"], 'must begin with http:// or https://; got "nonsense".'],
+])("parley %j says what is wrong", async (args, message) => {
+  const { code, stderr } = await workplace().run(args);
+  expect(code).toBe(1);
+  expect(stderr).toContain(args[0] === "push" ? 'no command "push"' : message);
+});
+
+test("a key that the server does not know is refused, and not printed", async () => {
+  const place = new Workplace(emptyFolder(), { url: running.url, secretKey: "parley_sk_wrong" });
+  const { code, stderr } = await place.run(["pull", "."]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/key/i);
+  expect(stderr).not.toContain("parley_sk_wrong");
+});
