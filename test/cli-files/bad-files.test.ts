@@ -66,7 +66,7 @@ const CASES: Case[] = [
     "a secret",
     ASSISTANT,
     `${ok}chat:\n  functions:\n    - name: f\n      secretKey: hunter2\n`,
-    "6:20",
+    "6:18",
     "chat.functions.0.secretKey must name an environment variable",
   ],
   [

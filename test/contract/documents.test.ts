@@ -46,6 +46,7 @@ describe("generated documents", () => {
       "rest-compat/ROUTES.md",
       "rest-compat/openapi.json",
       "schema/schema.graphql",
+      "src/cli/files/schemas.generated.json",
       "src/events/schemas/asyncapi.json",
     ]);
   });

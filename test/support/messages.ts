@@ -21,6 +21,8 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   GraphQLError: 0,
   DomainError: 1,
   McpError: 1,
+  RequestError: 0,
+  FileProblems: 0,
   ModelFailure: 0,
   ToolServerFailure: 0,
   RequestNotSent: 0,
