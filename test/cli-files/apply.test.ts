@@ -275,6 +275,24 @@ test("a pull leaves comments and the form of values, and changes what differs", 
   expect((await place.run(["diff", "."])).code).toBe(0);
 });
 
+test("a pull replaces aliases whose values differ", async () => {
+  const { place, api } = await fresh();
+  const text =
+    "key: b\nname: B\nchat:\n  functions:\n    - &f { name: f, serverUrl: https://example.com/f }\n    - *f\nsms:\n  functions:\n    - *f\n";
+  place.write("assistants/b.yaml", text);
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  const { assistants } = await api.gql("{ assistants { data { id key } } }");
+  const { id } = assistants.data.find(({ key }: { key: string }) => key === "b");
+  const functions = [{ name: "g", serverUrl: "https://example.com/g" }];
+  await api.gql(
+    "mutation ($id: ID!, $chat: UpdateChatConfigurationInput!) { updateChatConfiguration(assistantId: $id, input: $chat) { id } }",
+    { id, chat: { functions } },
+  );
+  expect(await place.run(["pull", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect((await place.run(["diff", "."])).code).toBe(0);
+  expect(place.read("assistants/b.yaml")).toContain("name: g");
+});
+
 test("a pull writes no file outside the folder", async () => {
   const { place, api } = await fresh();
   await place.run(["apply", "."]);

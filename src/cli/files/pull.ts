@@ -3,12 +3,15 @@ import { dirname, join } from "node:path";
 import { Document } from "yaml";
 import { readYaml } from "./folder";
 import { slugOf } from "./keys";
-import { KINDS, type Kind } from "./kinds";
+import { KINDS, type Fields, type Kind } from "./kinds";
 import { Merge } from "./merge";
 import { pulledFields } from "./pulled-fields";
 import { readRemote, type Reading, type RemoteRecord } from "./remote";
 import { digestOf, writeChanged } from "./write-files";
 import type { YamlFile } from "./yaml-file";
+
+/** Long lines stay as they are. */
+const STYLE = { lineWidth: 0 } as const;
 
 const UPDATES: Readonly<Record<Kind, string>> = {
   assistant: "Assistant",
@@ -43,10 +46,10 @@ export class Pull {
   private async keyedRecords(): Promise<readonly RemoteRecord[]> {
     for (;;) {
       const { records } = await readRemote(this.reading);
-      const usable = records.filter(({ kind, fields }) => {
-        const isUsable = kind !== "deployment" || fields.assistant !== null || fields.workflow !== null;
-        return isUsable;
-      });
+      // The assistant of a deployment may have been deleted.
+      const usable = records.filter(
+        ({ kind, fields }) => kind !== "deployment" || fields.assistant !== null || fields.workflow !== null,
+      );
       const unnamed = usable.filter(({ key }) => key === null);
       if (unnamed.length === 0) return usable;
       const first = unnamed.filter(({ kind }) => kind !== "deployment"); // whose keys are those of what they deploy
@@ -70,17 +73,30 @@ export class Pull {
   private async write(record: RemoteRecord, file: YamlFile | undefined): Promise<void> {
     const path = file?.path ?? join(this.folder, KINDS[record.kind].folder, `${record.key}.yaml`);
     const { fields, files } = pulledFields(record, file?.fields ?? {});
-    const document = file?.document ?? new Document({});
-    const before = file && String(document);
-    const merge = new Merge(document, this.environment);
-    document.contents = merge.node(document.contents, fields) as typeof document.contents;
-    const text = document.toString({ lineWidth: 0 });
+    const before = file?.document.toString(STYLE);
+    const { text, texts } = file ? this.mergedInto(file, fields) : this.merged(new Document(), fields);
     if (text !== before) this.put(path, text);
-    for (const [name, content] of merge.texts) this.put(join(dirname(path), name), `${content}\n`);
+    for (const [name, content] of texts) this.put(join(dirname(path), name), `${content}\n`);
     for (const [name, { digest, content }] of files) {
       const place = join(dirname(path), name);
       if (digestOf(place) !== digest) this.put(place, await content());
     }
+  }
+
+  /** An alias of the file may stand for a value that is gone; a new document has no aliases. */
+  private mergedInto({ document }: YamlFile, fields: Fields) {
+    try {
+      return this.merged(document, fields);
+    } catch (error) {
+      if (!/^Unresolved alias/.test((error as Error).message)) throw error;
+      return this.merged(new Document(), fields);
+    }
+  }
+
+  private merged(document: Document, fields: Fields) {
+    const merge = new Merge(document, this.environment);
+    document.contents = merge.node(document.contents, fields);
+    return { text: document.toString(STYLE), texts: merge.texts };
   }
 
   private put(path: string, content: string | Uint8Array): void {

@@ -12,6 +12,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export class YamlFile {
   private readonly lines = new LineCounter();
   readonly document: Document.Parsed;
+  /** The fields of the file; a file with problems has none. */
+  readonly fields: Fields = {};
   /** What prevents reading the file. */
   readonly problems: readonly string[];
 
@@ -26,12 +28,14 @@ export class YamlFile {
     this.problems = [...errors, ...warnings].map(({ code, message, pos: [offset] }) =>
       this.problem(offset, MESSAGES[code] ?? `${message.replace(/\.?$/, ".")}`),
     );
-    if (this.problems.length === 0) this.problems = this.withoutRecord();
-  }
-
-  /** The fields of the file. Only files without problems have them. */
-  get fields(): Fields {
-    return this.document.toJS() as Fields; // withoutRecord refuses everything else
+    if (this.problems.length > 0) return;
+    try {
+      const fields: unknown = this.document.toJS();
+      if (isFields(fields)) this.fields = fields;
+      else this.problems = [this.problem(0, "The file must have fields, such as key and name.")];
+    } catch (error) {
+      this.problems = [this.problem(0, `${(error as Error).message.replace(/\.?$/, ".")}`)]; // too many aliases
+    }
   }
 
   get key(): string {
@@ -45,15 +49,6 @@ export class YamlFile {
       if (offset !== undefined) return this.problem(offset, message);
     }
     return this.problem(this.document.contents?.range[0] ?? 0, message);
-  }
-
-  private withoutRecord(): string[] {
-    try {
-      if (isFields(this.document.toJS())) return [];
-    } catch (error) {
-      return [this.problem(0, `${(error as Error).message.replace(/\.?$/, ".")}`)]; // too many aliases
-    }
-    return [this.problem(0, "The file must have fields, such as key and name.")];
   }
 
   private offsetOf(path: Path, about: "value" | "name"): number | undefined {
