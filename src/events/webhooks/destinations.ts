@@ -6,7 +6,6 @@ import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST } from "../../platform/database/order";
-import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid, missing } from "../../platform/errors";
@@ -14,6 +13,7 @@ import { recordSample } from "../events/samples";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
+import { choiceOf, type KeptColumns, type WebhookDestinationInput } from "./destination-input";
 import { rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
@@ -32,19 +32,6 @@ export interface WebhookDestination {
 }
 
 type DestinationConnection = Connection<WebhookDestination>;
-
-export interface WebhookDestinationInput {
-  readonly url: string;
-  readonly secret: string;
-  readonly name?: string | null;
-  readonly key?: string | null;
-  readonly projectId?: string | null;
-  /** Null and an empty list both stand for no choice. */
-  readonly events?: readonly EventName[] | null;
-}
-
-/** The columns that an imported destination keeps. */
-type KeptColumns = Pick<New<"webhook_destinations">, "id" | "createdAt">;
 
 /** The URL of a destination and the secrets that sign its deliveries. */
 export interface DeliveryTarget {
@@ -253,6 +240,3 @@ export class WebhookDestinations {
     return `${this.scope.organizationId}/webhook_destinations/${id}`;
   }
 }
-
-const choiceOf = (events: readonly EventName[] | null | undefined): readonly EventName[] | null =>
-  events == null || events.length === 0 ? null : [...new Set(events)];

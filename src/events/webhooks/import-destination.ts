@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Scope } from "../../platform/database/scope";
-import { WebhookDestinations, type WebhookDestination, type WebhookDestinationInput } from "./destinations";
+import type { WebhookDestinationInput } from "./destination-input";
+import { WebhookDestinations, type WebhookDestination } from "./destinations";
 
 /** A webhook destination of another service. */
 export interface ImportedDestination extends WebhookDestinationInput {
