@@ -45,6 +45,7 @@ const SCHEMA_EXCEPTIONS = {
             "PageInfo",
             "PageMeta",
             "DocumentChange",
+            "AssistantDraft",
             "Analytics",
             "AnswerTimes",
             "DeliveryDay",

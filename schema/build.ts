@@ -6,6 +6,7 @@ import type { Catalog } from "../src/platform/catalog/load-catalog";
 import { AnalyticsResolver } from "./analytics/analytics";
 import { AssistantResolver } from "./assistants/assistants";
 import { AttachedFileResolver } from "./assistants/attached-files";
+import { AssistantDraftResolver, DraftedAssistantResolver } from "./assistants/drafts";
 import { AssistantVersionResolver, VersionedAssistantResolver } from "./assistants/versions";
 import { AuditResolver } from "./audit-events/audit-events";
 import { CallResolver } from "./calls/calls";
@@ -69,6 +70,8 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   AttachedFileResolver,
   VersionedAssistantResolver,
   AssistantVersionResolver,
+  DraftedAssistantResolver,
+  AssistantDraftResolver,
   OrganizationResolver,
   AnalyticsResolver,
   KeyResolver,

@@ -1,4 +1,5 @@
 import { Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
+import { Drafts } from "../../src/assistants/versions/drafts";
 import { Versions } from "../../src/assistants/versions/versions";
 import type { ChangeKind, DocumentChange as Change } from "../../src/assistants/versions/differences";
 import type { JsonObject } from "../../src/platform/json/json-object";
@@ -68,7 +69,7 @@ export class DocumentChange implements Change {
 }
 
 /** Of notes, in characters. */
-const MAX_NOTE_LENGTH = 1_000;
+export const MAX_NOTE_LENGTH = 1_000;
 
 @ArgsType()
 class VersionArgs {
@@ -104,8 +105,8 @@ class DiffArgs {
   @Field(() => Int, { description: "Number of the first version." })
   from!: number;
   @Rule({ minimum: 1 })
-  @Field(() => Int, { description: "Number of the second version." })
-  to!: number;
+  @Field(() => Int, { nullable: true, description: "Number of the second version. Default: the draft." })
+  to?: number | null;
 }
 
 const AssistantVersionConnection = ConnectionOf(() => AssistantVersion, "AssistantVersion");
@@ -143,10 +144,14 @@ export class VersionedAssistantResolver {
   }
 
   @Query(() => [DocumentChange], {
-    description: "Compares two versions of an assistant. Errors: ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND.",
+    description:
+      "Compares two versions of an assistant, or a version with the draft. Errors: ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND, DRAFT_NOT_FOUND.",
   })
   async assistantDiff(@Args() { assistantId, from, to }: DiffArgs, @Ctx() { scope }: Context) {
-    const changes = await scope.of(Versions).difference(assistantId, from, to);
+    const changes =
+      to == null
+        ? await scope.of(Drafts).difference(assistantId, from)
+        : await scope.of(Versions).difference(assistantId, from, to);
     return changes.map(({ before, after, ...change }) => ({
       ...change,
       before: shownValue(before),

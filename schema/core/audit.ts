@@ -43,6 +43,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   updateChatConfiguration: { stored: "service" },
   updateThemeConfiguration: { stored: "service" },
   describeAssistantVersion: { record: "Assistant" },
+  saveAssistantDraft: { record: "Assistant" },
   startChat: { creates: "chats", stored: "service" },
   postMessage: { ...CHAT, id: "input.aiChatId" },
   startWidgetSession: {

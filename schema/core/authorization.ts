@@ -101,6 +101,10 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   assistantDiff: "organization",
   restoreAssistantVersion: "organization",
   describeAssistantVersion: "organization",
+  saveAssistantDraft: "organization",
+  publishAssistantDraft: "organization",
+  discardAssistantDraft: "organization",
+  updateAssistantDocument: "organization",
 
   startWidgetSession: "page",
   widget: "visitor",

@@ -54,6 +54,7 @@ export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   deleteWorkflowNode: REMOVES,
   detachFile: REMOVES,
   describeAssistantVersion: BOUNDED,
+  discardAssistantDraft: REMOVES,
   disconnectTelephony: REMOVES,
   endChat: REMOVES,
   endWidgetChat: REMOVES,

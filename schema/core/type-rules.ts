@@ -57,6 +57,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   ChatEvent: "organization",
   ConversationUpdatedData: "organization",
   AssistantChange: "organization",
+  AssistantDraft: "organization",
   AssistantVersion: "organization",
   DocumentChange: "organization",
   ToolServer: "organization",

@@ -53,9 +53,9 @@ async function refuseServersWithoutKey(client: pg.Client, id: string): Promise<v
 }
 
 async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColumn): Promise<number> {
-  const named = column.context.match(/\{(\w+)\}/)?.[1];
+  const named = [...column.context.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const organization = column.table === "organizations" ? "id" : "organization_id";
-  const columns = [...new Set([...column.key, ...(named === undefined ? [] : [named])])];
+  const columns = [...new Set([...column.key, ...named])];
   await client.query("begin");
   try {
     const { rows } = await client.query<Row>(
@@ -64,7 +64,7 @@ async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColum
       [crypto.ids[0]],
     );
     for (const row of rows) {
-      const context = `${row.organization_id}/${column.context.replace(/\{(\w+)\}/, (_, name: string) => row[name]!)}`;
+      const context = `${row.organization_id}/${column.context.replace(/\{(\w+)\}/g, (_, name: string) => row[name]!)}`;
       const plain = open(crypto, column, row, context);
       const where = [organization, ...column.key]
         .map((name, index) => `${name} = $${index + 2}`)

@@ -33,15 +33,19 @@ async function run(): Promise<void> {
   if (others.length > 0) throw wrong(`Unexpected argument "${others[0]}".`);
   const report = new Report();
   const progress = new Progress();
+  let isDone = false;
   try {
     await importFrom(kind, file, options, report, progress);
+    isDone = true;
   } catch (error) {
     if (!(error instanceof ImportStoppedError)) throw error;
     throw new Error(`${error.message}\n\n${resumeWith(kind, file, options)}`);
   } finally {
     progress.end();
-    for (const line of report.lines()) console.log(line);
-    if (options.report !== undefined) report.write(options.report);
+    if (isDone || !report.isEmpty) {
+      for (const line of report.lines()) console.log(line);
+      if (options.report !== undefined) report.write(options.report);
+    }
   }
   if (!report.isIncomplete) return;
   console.error(

@@ -60,6 +60,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The assistant has no version with this number: it was never made, or it is older than those that are kept.",
     "Copy the number from `versions` of the assistant.",
   ],
+  DRAFT_NOT_FOUND: [
+    "The assistant has no draft: none was saved, or somebody has published or discarded it.",
+    "Save one with `saveAssistantDraft`.",
+  ],
   FILE_NOT_FOUND: missingRecord("file", "`GET /rest/v1/files`"),
   FILE_CONTENT_MISSING: [
     "The file is known, but its content is missing from the file storage.",

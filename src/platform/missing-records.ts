@@ -9,6 +9,7 @@ export const MISSING = {
     "FUNCTION_NOT_FOUND",
     "The channel's configuration declares no function {}, and no tool server of the assistant has such a tool.",
   ],
+  Draft: ["DRAFT_NOT_FOUND", "The assistant {} has no draft."],
   Version: ["VERSION_NOT_FOUND", "The assistant has no version {}."],
   ToolServer: ["TOOL_SERVER_NOT_FOUND", "The assistant has no tool server {}."],
   Event: ["EVENT_NOT_FOUND", "No event with id {}, or it has expired."],

@@ -213,7 +213,7 @@ describe("secrets of functions", () => {
       function: { name: "b" },
       server: { url: "https://b.example", secret },
     };
-    await setFunctions(id, lookUp(secret), nested, { secretKey: secret }, { server: { secret } });
+    await setFunctions(id, lookUp(secret), nested, { secretKey: [secret] }, { server: { secret } });
     const { document } = await currentOf(id);
     expect(document.chat.functions).toMatchObject([
       { secretKey: STORED },
@@ -295,7 +295,7 @@ describe("attached files", () => {
     expect((await currentOf(id)).document.fileIds).toEqual([]);
     const { body } = await running.api.graphql(RESTORE, { id, number: 2 });
     expect(body.extensions.warnings).toEqual([
-      "1 attached file of the version no longer exist and are left out.",
+      "fileIds: 1 file of the version has been deleted since, and is left out.",
     ]);
     expect((await currentOf(id)).number).toBe(3);
   });

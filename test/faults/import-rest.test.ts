@@ -115,7 +115,7 @@ test(
   async () => {
     const { api, key } = await newTarget();
     const { code, stdout, stderr } = await runImport(key);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.any(String) });
     expect(stdout).toContain(`assistants: ${ASSISTANTS} imported, 0 already here`);
     expect(stdout).toContain(`logs: ${LOGS} imported, 0 already here`);
     expect(stdout).toContain(`live at the source: import again after it has ended. [${made.live}]`);

@@ -135,6 +135,16 @@ async function sealCredentials(url: string): Promise<void> {
   );
   await query(
     url,
+    "insert into function_secrets (organization_id, assistant_id, slot, sealed_secret) values ($1, 'a', 'x/y', $2)",
+    [organization, seal("function_secrets/a/x/y")],
+  );
+  await query(
+    url,
+    "insert into assistant_drafts (organization_id, assistant_id, based_on, content, sealed_secrets, updated_at) values ($1, 'a', 1, '{}', $2, now())",
+    [organization, seal("assistant_drafts/a")],
+  );
+  await query(
+    url,
     "insert into provider_erasures (organization_id, id, kind, sealed_target) values ($1, 'p', 'TEXTS', $2)",
     [organization, seal("provider_erasures/p")],
   );

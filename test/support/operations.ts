@@ -61,6 +61,10 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   assistantVersion: ({ assistantId }) => ({ assistantId, number: 1 }),
   assistantDiff: ({ assistantId }) => ({ assistantId, from: 1, to: 1 }),
   restoreAssistantVersion: ({ assistantId }) => ({ assistantId, number: 1 }),
+  saveAssistantDraft: ({ assistantId }) => ({ assistantId, input: { name: "Drafted" } }),
+  updateAssistantDocument: ({ assistantId }) => ({ assistantId, input: { description: "Changed at once" } }),
+  publishAssistantDraft: ({ assistantId }) => ({ assistantId }),
+  discardAssistantDraft: ({ assistantId }) => ({ assistantId }),
   describeAssistantVersion: ({ assistantId }) => ({ assistantId, number: 1, note: "noted" }),
   updateAllowedOrigins: ({ assistantId }) => ({ assistantId, origins: ["https://changed.example"] }),
 
@@ -213,7 +217,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
 
   importAssistant: () => ({ input: { id: "imported/assistant", name: "Bea", chat: { prompt: "changed" } } }),
   importFile: () => ({ file: null, input: { id: "imported/file" } }),
-  importKey: () => ({ input: { id: "imported/key", value: "a_key_of_another_service" } }),
+  importKey: ({ assistantId }) => ({ input: { id: "imported/key", value: `a_key_of_${assistantId}` } }),
   importLogs: ({ assistantId }) => ({
     assistantId,
     logs: [

@@ -46,7 +46,7 @@ export function namedBy(example: Example): RecordId[] {
 }
 
 /**
- * Creates the wanted records by `api`: an assistant with a function, a live chat, an ended chat, a chat of a page's
+ * Creates the wanted records by `api`: an assistant with a function and a draft, a live chat, an ended chat, a chat of a page's
  * visitor, a call that waits to be dialed, a workflow with a deployment, a webhook destination with a delivery, a file,
  * a key, a connected number and a project. Records that are not wanted get unknown ids.
  */
@@ -94,8 +94,9 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
   return Object.assign(unknownWorld(), { assistantId }, ...made, delivery, call, flow, visitor);
 }
 
-const TOOLS =
-  "mutation ($assistantId: ID!, $servers: [ToolServerInput!]!) { updateToolServers(assistantId: $assistantId, servers: $servers) { id } }";
+const TOOLS = `mutation ($assistantId: ID!, $servers: [ToolServerInput!]!) {
+  updateToolServers(assistantId: $assistantId, servers: $servers) { id }
+  saveAssistantDraft(assistantId: $assistantId, input: { description: "drafted" }) { basedOn } }`;
 
 const makes = async (api: Api, mutation: string, type: string, input: object): Promise<{ id: string }> =>
   (await api.gql(`mutation ($input: ${type}!) { ${mutation}(input: $input) { id } }`, { input }))[mutation];

@@ -11,6 +11,7 @@ import { notFound } from "../../platform/errors";
 import {
   isSpoken,
   storedSlotsIn,
+  warnOfLostSecrets,
   withoutSecrets,
   withSecrets,
   type SpokenKind,
@@ -157,9 +158,9 @@ export class Configurations {
   ): Promise<object> {
     const slots = this.scope.of(SecretSlots);
     const needsStored = storedSlotsIn(kind, changes.functions).length > 0;
-    const functions = needsStored
-      ? withSecrets(kind, changes.functions, await slots.current(assistantId))
-      : changes.functions;
+    const stored = needsStored ? await slots.current(assistantId) : {};
+    const functions = needsStored ? withSecrets(kind, changes.functions, stored) : changes.functions;
+    warnOfLostSecrets(this.scope, kind, storedSlotsIn(kind, changes.functions), stored);
     await slots.keepRemoved(assistantId, kind, functions);
     return this.change(kind, assistantId, { ...changes, functions }, withoutSecrets(kind, functions));
   }

@@ -4,13 +4,13 @@ import { DomainError, invalid, type Problem } from "../../platform/errors";
  * Normalizes origins to the form that browsers send (scheme, host and port in lower case) and removes duplicates.
  * @throws BAD_USER_INPUT with a problem per invalid entry
  */
-export function originsOf(entries: readonly string[]): string[] {
+export function originsOf(entries: readonly string[], path = "origins"): string[] {
   const problems: Problem[] = [];
   const origins = entries.map((entry, index) => {
     const origin = originOf(entry);
     if (origin === undefined)
       problems.push({
-        path: `origins.${index}`,
+        path: `${path}.${index}`,
         message: "must be an origin such as https://www.example.com or http://localhost:3000, without a path",
       });
     return origin ?? "";

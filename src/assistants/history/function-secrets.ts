@@ -1,3 +1,4 @@
+import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { replaceMembers, type MemberChange } from "../../platform/json/replace-members";
 
@@ -13,13 +14,14 @@ const STORED_TEXT = JSON.stringify({ stored: true });
 interface SecretPlace {
   /** Names the kind of configuration, the function, and the origin of its URL. */
   readonly slot: string;
-  /** The secret; `STORED` for the stored one, undefined for none. */
-  readonly secret: string | typeof STORED | undefined;
+  /** The secret; `STORED` for the stored one, `UNUSABLE` for a value that is no text, undefined for none. */
+  readonly secret: string | typeof STORED | typeof UNUSABLE | undefined;
   readonly object: JsonObject;
   readonly key: string;
 }
 
 const STORED = Symbol("stored");
+const UNUSABLE = Symbol("unusable");
 
 /** Secrets by slot. */
 export type SecretsBySlot = Readonly<Record<string, string>>;
@@ -42,7 +44,9 @@ export const storedSlotsIn = (kind: SpokenKind, text: string): string[] =>
 
 /** The JSON text of a list of functions with `{"stored":true}` instead of secrets, otherwise as it is written. */
 export const withoutSecrets = (kind: SpokenKind, text: string): string =>
-  changed(kind, text, ({ secret }) => (typeof secret === "string" ? { value: STORED_TEXT } : undefined));
+  changed(kind, text, ({ secret }) =>
+    secret === undefined || secret === STORED ? undefined : { value: STORED_TEXT },
+  );
 
 /** The reverse of `withoutSecrets`. A secret that is not stored is left out. */
 export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlot): string =>
@@ -51,6 +55,21 @@ export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlo
       ? { value: Object.hasOwn(stored, slot) ? JSON.stringify(stored[slot]) : undefined }
       : undefined,
   );
+
+/** Warns the caller about secrets that are to be kept but are not stored. */
+export function warnOfLostSecrets(
+  scope: Scope,
+  kind: SpokenKind,
+  slots: readonly string[],
+  stored: SecretsBySlot,
+): void {
+  for (const slot of slots.filter((one) => !Object.hasOwn(stored, one))) {
+    const [, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown]; // as placesIn made it
+    scope.warn(
+      `${kind}.functions: no secret is stored for the function ${JSON.stringify(name)} and the origin of its URL, so it has none.`,
+    );
+  }
+}
 
 function changed(
   kind: SpokenKind,
@@ -86,7 +105,8 @@ function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
 
 function secretOf(value: unknown): SecretPlace["secret"] {
   if (isObject(value) && value.stored === true) return STORED;
-  return typeof value === "string" && value !== "" ? value : undefined;
+  if (value === undefined || value === null || value === "") return undefined;
+  return typeof value === "string" ? value : UNUSABLE;
 }
 
 const isObject = (value: unknown): value is JsonObject =>

@@ -12,7 +12,6 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { Assistants, type Assistant } from "../assistants/assistants";
-import { SecretSlots } from "../history/secret-slots";
 import { VersionKeeper } from "../history/version-keeper";
 import { differences, type DocumentChange } from "./differences";
 import { documentOf, type Document, type DocumentValues } from "./document";
@@ -161,10 +160,8 @@ export class Versions {
       scope.forget();
       const versions = scope.of(Versions);
       const values = await versions.values(await versions.byNumber(assistantId, number));
-      const secrets = await scope.of(SecretSlots).current(assistantId);
       await writeDocument(scope, assistantId, {
         values,
-        secrets,
         note: note ?? `Restored version ${number}`,
       });
       return scope.of(Assistants).byId(assistantId);

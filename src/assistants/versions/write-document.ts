@@ -4,7 +4,12 @@ import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { counted } from "../../platform/errors";
 import { CONFIGURATIONS } from "../configurations/configurations";
-import { storedSlotsIn, withSecrets, type SecretsBySlot } from "../history/function-secrets";
+import {
+  storedSlotsIn,
+  warnOfLostSecrets,
+  withSecrets,
+  type SecretsBySlot,
+} from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
 import { VersionKeeper } from "../history/version-keeper";
 import { AttachedFiles } from "../knowledge/attached-files";
@@ -13,7 +18,8 @@ import { fileIdsIn, functionsIn, rowsOf, type DocumentValues } from "./document"
 
 interface Writing {
   readonly values: DocumentValues;
-  readonly secrets: SecretsBySlot;
+  /** New secrets of functions. */
+  readonly secrets?: SecretsBySlot;
   readonly note: string | null | undefined;
 }
 
@@ -24,17 +30,21 @@ interface Writing {
 export async function writeDocument(
   scope: Scope,
   assistantId: string,
-  { values, secrets, note }: Writing,
+  { values, secrets: given = {}, note }: Writing,
 ): Promise<void> {
   const live = await liveValues(scope, assistantId);
-  const changed = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, live[name]));
+  const current = await scope.of(SecretSlots).current(assistantId);
+  const secrets = { ...current, ...given };
+  const isNew = (slot: string) => secrets[slot] !== current[slot];
+  const rotated = functionsIn(values)
+    .filter(([kind, text]) => storedSlotsIn(kind, text).some(isNew))
+    .map(([kind]) => `${kind}.functions`);
+  const changed = Object.entries(values).filter(
+    ([name, value]) => rotated.includes(name) || !isDeepStrictEqual(value, live[name]),
+  );
   const written = Object.fromEntries(changed);
   for (const [kind, text] of functionsIn(written)) {
-    warnOfLost(
-      scope,
-      kind,
-      storedSlotsIn(kind, text).filter((slot) => !Object.hasOwn(secrets, slot)),
-    );
+    warnOfLostSecrets(scope, kind, storedSlotsIn(kind, text), secrets);
     const functions = withSecrets(kind, text, secrets);
     written[`${kind}.functions`] = functions;
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
@@ -59,15 +69,9 @@ export async function writeDocument(
 
 async function attachAll(scope: Scope, assistantId: string, fileIds: readonly string[]): Promise<void> {
   const lost = await scope.of(AttachedFiles).replace(assistantId, fileIds);
-  if (lost > 0)
-    scope.warn(`${counted(lost, "attached file")} of the version no longer exist and are left out.`);
-}
-
-function warnOfLost(scope: Scope, kind: string, slots: readonly string[]): void {
-  for (const slot of slots) {
-    const [, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown];
-    scope.warn(
-      `${kind}.functions: no secret is stored for the function ${JSON.stringify(name)} and the origin of its URL, so it has none.`,
-    );
-  }
+  if (lost === 0) return;
+  const [have, are] = lost === 1 ? ["has", "is"] : ["have", "are"];
+  scope.warn(
+    `fileIds: ${counted(lost, "file")} of the version ${have} been deleted since, and ${are} left out.`,
+  );
 }

@@ -2,7 +2,7 @@ import type { Connection } from "./connection";
 import type { Schemas } from "./check";
 import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields } from "./kinds";
 
-/** What is published of an assistant: the fields of its file, without its key, project and attached files. */
+/** What is published of an assistant: the fields of its file, without its key and project; its files as `fileIds`. */
 export type AssistantDocument = Fields;
 
 type Properties = Readonly<Record<string, { readonly properties?: Properties }>>;
@@ -66,55 +66,19 @@ function withoutSecret(item: Fields): Fields {
   return value instanceof Secret ? withServer(item, { [secret]: value.value }) : item;
 }
 
-const UPDATES: Readonly<Record<string, readonly [variable: string, field: string]>> = {
-  voice: [
-    "$voice: UpdateVoiceConfigurationInput!",
-    "updateVoiceConfiguration(assistantId: $id, input: $voice) { id }",
-  ],
-  sms: ["$sms: UpdateSmsConfigurationInput!", "updateSmsConfiguration(assistantId: $id, input: $sms) { id }"],
-  chat: [
-    "$chat: UpdateChatConfigurationInput!",
-    "updateChatConfiguration(assistantId: $id, input: $chat) { id }",
-  ],
-  theme: [
-    "$theme: UpdateThemeConfigurationInput!",
-    "updateThemeConfiguration(assistantId: $id, input: $theme) { id }",
-  ],
-  allowedOrigins: [
-    "$allowedOrigins: [String!]!",
-    "updateAllowedOrigins(assistantId: $id, origins: $allowedOrigins) { id }",
-  ],
-  ...Object.fromEntries(
-    Object.entries({ voice: "VOICE", sms: "SMS", chat: "TEXT" }).map(([name, channel]) => [
-      `rag_${name}`,
-      [
-        `$rag_${name}: UpdateRagSettingsInput!`,
-        `updateRagSettings(assistantId: $id, channel: ${channel}, input: $rag_${name}) { id }`,
-      ],
-    ]),
-  ),
-};
+const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) {
+  updateAssistantDocument(assistantId: $id, input: $input, note: "Applied from files") { id } }`;
 
-/** Publishes the given fields of a document; all others stay. @throws RequestError */
+/** Changes the given fields of a document in one transaction; all others stay. @throws RequestError */
 export async function publish(
   connection: Connection,
   id: string,
   document: AssistantDocument,
 ): Promise<void> {
-  const { name, description, variables, rag = {}, ...sections } = document;
-  const own = { name, description, variables };
-  const parts: Record<string, unknown> = {
-    ...Object.fromEntries(Object.entries(sections).map(([part, value]) => [part, withoutSecrets(value)])),
-    ...Object.fromEntries(Object.entries(rag as Fields).map(([channel, value]) => [`rag_${channel}`, value])),
-  };
-  const isRenamed = Object.values(own).some((value) => value !== undefined);
-  const updates = Object.keys(parts).map((part) => UPDATES[part]!);
-  if (!isRenamed && updates.length === 0) return;
-  const query = `mutation ($id: ID!${isRenamed ? ", $own: UpdateAssistantInput!" : ""}${updates.map(([variable]) => `, ${variable}`).join("")}) {
-    ${isRenamed ? "updateAssistant(id: $id, input: $own) { id }" : ""}
-    ${updates.map(([, field], index) => `u${index}: ${field}`).join("\n")}
-  }`;
-  await connection.graphql(query, { id, ...(isRenamed && { own }), ...parts });
+  const parts = Object.entries(document).filter(([, value]) => value !== undefined);
+  if (parts.length === 0) return;
+  const input = Object.fromEntries(parts.map(([part, value]) => [part, withoutSecrets(value)]));
+  await connection.graphql(CHANGE, { id, input });
 }
 
 const withoutSecrets = (section: unknown): unknown =>

@@ -125,27 +125,23 @@ export async function updateAssistant(
 ): Promise<void> {
   const { projectId, files, key: _, ...document } = changed;
   if (projectId !== undefined) await connection.graphql(PROJECT, { id, input: { projectId } });
-  await publish(connection, id, document);
-  if (files !== undefined) await changeFiles(connection, id, files as readonly KnowledgeFile[], attached);
+  const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], attached));
+  await publish(connection, id, { ...document, fileIds });
 }
 
 const isSame = (one: KnowledgeFile) => (other: KnowledgeFile) =>
   one.name === other.name && one.digest === other.digest;
 
-async function changeFiles(
+/** The ids of files, which are uploaded if they are not stored yet. */
+async function idsOf(
   connection: Connection,
-  id: string,
   files: readonly KnowledgeFile[],
   attached: readonly AttachedFile[],
-): Promise<void> {
-  const change = async (field: "attachFile" | "detachFile", fileId: string) =>
-    connection.graphql(
-      `mutation ($id: ID!, $fileId: ID!) { ${field}(assistantId: $id, fileId: $fileId) { id } }`,
-      { id, fileId },
-    );
-  for (const file of files)
-    if (!attached.some(isSame(file))) await change("attachFile", await stored(connection, file));
-  for (const file of attached) if (!files.some(isSame(file))) await change("detachFile", file.id);
+): Promise<string[]> {
+  const ids: string[] = [];
+  // A file that is named twice is attached once.
+  for (const file of files) ids.push(attached.find(isSame(file))?.id ?? (await stored(connection, file)));
+  return ids;
 }
 
 /** Uploads a file, unless an upload of an earlier run has its name and content. @returns its id */

@@ -15,6 +15,22 @@ export interface LocalRecord {
   readonly fields: Fields;
 }
 
+/**
+ * YAML files that stand where no command reads them: in a folder with a mistyped name, their records would seem deleted.
+ */
+function misplaced(folder: string): string[] {
+  const places: readonly string[] = KIND_NAMES.map((kind) => KINDS[kind].folder);
+  const isYaml = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith(".");
+  const found = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isDirectory()) return isYaml(entry.name) ? [join(folder, entry.name)] : [];
+    if (places.includes(entry.name) || entry.name.startsWith(".")) return [];
+    const names = readdirSync(join(folder, entry.name)).filter(isYaml);
+    return names.map((name) => join(folder, entry.name, name));
+  });
+  const expected = places.map((place) => `${place}/`).join(", ");
+  return found.map((path) => `${path}:1:1: No command reads this file. Records stand in ${expected}.`);
+}
+
 /** The YAML files of a folder. @throws FileProblems about files that cannot be read */
 export function readYaml(folder: string): YamlFile[] {
   const files = KIND_NAMES.flatMap((kind) => {
@@ -48,7 +64,7 @@ export function readFolder(surroundings: Surroundings, schemas: Schemas): LocalR
     throw new Error(`There is no folder ${folder}. \`npm run parley -- pull\` creates it.`);
   const files = readYaml(folder);
   const checker = new Checker(schemas);
-  const problems = files.flatMap((file) => checker.problemsOf(file));
+  const problems = [...misplaced(folder), ...files.flatMap((file) => checker.problemsOf(file))];
   if (problems.length === 0) problems.push(...duplicates(files));
   if (problems.length > 0) throw new FileProblems(problems);
   const records = files.map((file) => {

@@ -23,7 +23,6 @@ const KNOWN = new Set([
 export interface MappedLog {
   /** Undefined if the log cannot be imported, at least not now. */
   readonly input?: JsonObject;
-  readonly isLive?: true;
   readonly problems: readonly string[];
 }
 
@@ -34,7 +33,6 @@ export function logOf(item: JsonObject, log: JsonObject): MappedLog {
   const createdAt = timeOf(log.createdAt ?? item.createdAt) ?? timeOf(metadata.startedAt);
   if (LIVE.has(textOf(metadata.status) ?? ""))
     return {
-      isLive: true,
       problems: ["This conversation is live at the source: import again after it has ended."],
     };
   if (!CHANNELS.has(type) || createdAt === undefined)

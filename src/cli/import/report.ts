@@ -42,6 +42,10 @@ export class Report {
     return this.failed;
   }
 
+  get isEmpty(): boolean {
+    return this.counts.size === 0 && this.missing.size === 0;
+  }
+
   lines(): string[] {
     const counts = [...this.counts].map(
       ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,

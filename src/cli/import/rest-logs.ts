@@ -45,8 +45,8 @@ async function readLog(
   const id = textOf(item.id) ?? "";
   try {
     const log = await source.object(`${path}/log/${encodeURIComponent(id)}`);
-    const { input, isLive, problems } = logOf(item, log);
-    for (const problem of new Set(problems)) report[input || isLive ? "note" : "refuse"](problem, id);
+    const { input, problems } = logOf(item, log);
+    for (const problem of new Set(problems)) report[input ? "note" : "refuse"](problem, id);
     if (textOf(log.recordingUrl))
       report.note("The recording of this log stays at its address, and ends with it.", id);
     return input && defined(input);

@@ -32,6 +32,7 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   assistant_versions: "assistantId",
   version_texts: "assistantId",
   function_secrets: "assistantId",
+  assistant_drafts: "assistantId",
 };
 
 /** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */

@@ -16,6 +16,14 @@ export interface Tables {
     permissions: NullableColumn<unknown>;
     assistantIds: NullableColumn<unknown>;
   };
+  assistant_drafts: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    basedOn: Column<number>;
+    content: Column<unknown>;
+    sealedSecrets: NullableColumn<string>;
+    updatedAt: Column<Date>;
+  };
   assistant_files: {
     organizationId: Column<string>;
     assistantId: Column<string>;
@@ -922,6 +930,7 @@ export interface Tables {
 /** Names of the columns of every table and view. */
 export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   api_keys: ["organizationId", "id", "type", "status", "sealedValue", "createdAt", "lastUsedAt", "name", "expiresAt", "permissions", "assistantIds"],
+  assistant_drafts: ["organizationId", "assistantId", "basedOn", "content", "sealedSecrets", "updatedAt"],
   assistant_files: ["organizationId", "assistantId", "fileId", "status", "problem", "createdAt", "passages"],
   assistant_versions: ["organizationId", "assistantId", "number", "content", "note", "actor", "keyId", "userId", "createdAt"],
   assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders", "key"],

@@ -57,6 +57,7 @@ export type TenantTable =
   | "assistant_versions"
   | "version_texts"
   | "function_secrets"
+  | "assistant_drafts"
   | View;
 
 /** Tables without an organization that services access through Scope. */

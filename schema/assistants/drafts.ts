@@ -1,0 +1,171 @@
+import { Arg, Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
+import { Drafts } from "../../src/assistants/versions/drafts";
+import type { JsonObject } from "../../src/platform/json/json-object";
+import { shownValue } from "../../src/platform/json/json-source";
+import {
+  UpdateChatConfigurationInput,
+  UpdateRagSettingsInput,
+  UpdateSmsConfigurationInput,
+  UpdateThemeConfigurationInput,
+  UpdateVoiceConfigurationInput,
+} from "../configurations/inputs";
+import { THEME } from "../configurations/texts";
+import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
+import { NotNull, Rule } from "../core/rules";
+import { JSONObject } from "../core/scalars";
+import { Assistant } from "./assistants";
+import { MAX_NOTE_LENGTH } from "./versions";
+
+const ASSISTANT = "Id of the assistant.";
+
+@ObjectType({
+  description:
+    "Changes of an assistant that are not published yet. There is at most one draft of each assistant, for the whole organization.",
+  simpleResolvers: true,
+})
+export class AssistantDraft {
+  @Field(() => ID, { description: ASSISTANT })
+  assistantId!: string;
+  @Field(() => Int, { description: "Number of the version that was current when the draft was begun." })
+  basedOn!: number;
+  @Field({ description: "Time of the last change." })
+  updatedAt!: Date;
+}
+
+@InputType({
+  description: "Changes to the retrieval settings of the channels. Omitted fields stay unchanged.",
+})
+export class DraftRagInput {
+  @NotNull
+  @Field(() => UpdateRagSettingsInput, { nullable: true, description: "Retrieval settings for calls." })
+  voice?: UpdateRagSettingsInput;
+  @NotNull
+  @Field(() => UpdateRagSettingsInput, { nullable: true, description: "Retrieval settings for SMS." })
+  sms?: UpdateRagSettingsInput;
+  @NotNull
+  @Field(() => UpdateRagSettingsInput, { nullable: true, description: "Retrieval settings for text chats." })
+  chat?: UpdateRagSettingsInput;
+}
+
+@InputType({
+  description:
+    "Changes to the document of an assistant, in the form of `AssistantVersion.document`. Omitted fields stay unchanged; null clears a description and variables.",
+})
+export class AssistantDraftInput {
+  @Rule({ minLength: 1, maxLength: 255, nullable: false })
+  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
+  name?: string;
+  @Field(() => String, { nullable: true, description: "Purpose of the assistant, at most 1 MiB." })
+  description?: string | null;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Test values of the variables in its prompts and greetings, by name.",
+  })
+  variables?: JsonObject | null;
+  @NotNull
+  @Field(() => UpdateVoiceConfigurationInput, { nullable: true, description: "Configuration for calls." })
+  voice?: UpdateVoiceConfigurationInput;
+  @NotNull
+  @Field(() => UpdateSmsConfigurationInput, { nullable: true, description: "Configuration for SMS." })
+  sms?: UpdateSmsConfigurationInput;
+  @NotNull
+  @Field(() => UpdateChatConfigurationInput, { nullable: true, description: "Configuration for text chats." })
+  chat?: UpdateChatConfigurationInput;
+  @NotNull
+  @Field(() => UpdateThemeConfigurationInput, { nullable: true, description: "Look and mode of the widget." })
+  theme?: UpdateThemeConfigurationInput;
+  @NotNull
+  @Field(() => DraftRagInput, { nullable: true, description: "Retrieval settings of the channels." })
+  rag?: DraftRagInput;
+  @Rule({ nullable: false, maxItems: 50 })
+  @Field(() => [String], { nullable: true, description: THEME.allowedOrigins })
+  allowedOrigins?: string[];
+  @Rule({ nullable: false, maxItems: 100 })
+  @Field(() => [ID], { nullable: true, description: "Ids of the files that the assistant answers from." })
+  fileIds?: string[];
+}
+
+@ArgsType()
+class PublishArgs {
+  @Field(() => ID, { description: ASSISTANT })
+  assistantId!: string;
+  @Rule({ maxLength: MAX_NOTE_LENGTH })
+  @Field(() => String, {
+    nullable: true,
+    description: "Note about the new version, at most 1,000 characters. Default: none.",
+  })
+  note?: string | null;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version that must be the current one. Default: whatever was published before stays, unless the same fields change.",
+  })
+  ifVersion?: number | null;
+}
+
+@Resolver(() => AssistantDraft)
+export class AssistantDraftResolver {
+  @FieldResolver(() => JSONObject, {
+    description:
+      "Current document of the assistant with the changes of the draft, as publishing it makes it.",
+  })
+  async document(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
+    return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(assistantId)) });
+  }
+}
+
+@Resolver(() => Assistant)
+export class DraftedAssistantResolver {
+  @FieldResolver(() => AssistantDraft, {
+    nullable: true,
+    description: "Changes that are not published yet; null without any.",
+  })
+  async draft(@Root() { id }: Assistant, @Ctx() { scope }: Context) {
+    return (await scope.of(Drafts).of(id)) ?? null;
+  }
+
+  @Mutation(() => AssistantDraft, {
+    description:
+      "Adds changes to the draft of an assistant, or begins one. People who talk with the assistant notice nothing until it is published. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
+  })
+  saveAssistantDraft(
+    @Arg("assistantId", () => ID, { description: ASSISTANT }) assistantId: string,
+    @Arg("input", { description: "Changes to add." }) input: AssistantDraftInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Drafts).save(assistantId, input as object);
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Makes a new version of the changes in the draft, in one step, and removes the draft. Changes that were published meanwhile stay, unless the draft changes the same fields. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
+  })
+  publishAssistantDraft(@Args() { assistantId, note, ifVersion }: PublishArgs, @Ctx() { scope }: Context) {
+    return scope.of(Drafts).publish(assistantId, { note, ifVersion });
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Changes any parts of an assistant at once, in one step and as one version. Its draft stays as it is. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
+  })
+  updateAssistantDocument(
+    @Args() { assistantId, note, ifVersion }: PublishArgs,
+    @Arg("input", { description: "Changes to apply." }) input: AssistantDraftInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Drafts).change(assistantId, input as object, { note, ifVersion });
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Removes the draft of an assistant; without one, it changes nothing. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+  })
+  discardAssistantDraft(
+    @Arg("assistantId", () => ID, { description: ASSISTANT }) assistantId: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Drafts).discard(assistantId);
+  }
+}

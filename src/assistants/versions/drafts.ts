@@ -1,0 +1,205 @@
+import { currentDate } from "../../platform/clock";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError, failAt, invalid, missing } from "../../platform/errors";
+import { isReadable } from "../../platform/ports/document-reader";
+import { Assistants, type Assistant } from "../assistants/assistants";
+import { originsOf } from "../configurations/origins";
+import { Files } from "../files/files";
+import { secretsIn, withoutSecrets, type SecretsBySlot } from "../history/function-secrets";
+import { VersionKeeper } from "../history/version-keeper";
+import { differences, type DocumentChange } from "./differences";
+import {
+  documentOf,
+  functionsIn,
+  valuesOf,
+  type Document,
+  type DocumentValues,
+  type PartialDocument,
+} from "./document";
+import { Versions } from "./versions";
+import { writeDocument } from "./write-document";
+
+export interface AssistantDraft {
+  readonly assistantId: string;
+  /** Number of the version that was current when the draft was begun. */
+  readonly basedOn: number;
+  readonly updatedAt: Date;
+}
+
+interface DraftRow extends AssistantDraft {
+  readonly content: DocumentValues;
+  readonly sealedSecrets: string | null;
+}
+
+interface CheckedInput {
+  readonly values: DocumentValues;
+  readonly secrets: SecretsBySlot;
+}
+
+/** How a change is published. */
+interface Publication {
+  readonly note?: string | null | undefined;
+  /** The change is refused unless this is the current version. */
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** Changes of assistants that are not published yet: at most one draft of each assistant, for the whole organization. */
+export class Drafts {
+  constructor(private readonly scope: Scope) {}
+
+  /** The draft of an assistant. Calls in the same tick share one statement. */
+  of(assistantId: string): Promise<AssistantDraft | undefined> {
+    return this.row(assistantId);
+  }
+
+  /** The current document of the assistant with the changes of its draft. @throws DRAFT_NOT_FOUND */
+  async document(assistantId: string): Promise<Document> {
+    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    const versions = this.scope.of(Versions);
+    const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
+    const current = await versions.values(await versions.current(assistant));
+    return documentOf({ ...current, ...draft.content });
+  }
+
+  /** The changes from a version to the draft. @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND, DRAFT_NOT_FOUND */
+  async difference(assistantId: string, from: number): Promise<DocumentChange[]> {
+    const versions = this.scope.of(Versions);
+    const before = await versions.document(await versions.byNumber(assistantId, from));
+    return differences(before, await this.document(assistantId));
+  }
+
+  /**
+   * Adds changes to the draft of an assistant, or begins one.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, BAD_USER_INPUT
+   */
+  async save(assistantId: string, input: PartialDocument): Promise<AssistantDraft> {
+    return this.scope.transaction(async (scope) => {
+      const drafts = scope.of(Drafts);
+      await scope.of(Assistants).checkOwn(assistantId);
+      const { values, secrets } = await drafts.checked(input);
+      const number = await lockedVersion(scope, assistantId);
+      const draft = await scope.of(Drafts).row(assistantId);
+      const [stored] = await scope
+        .insert("assistant_drafts", {
+          assistantId,
+          basedOn: draft?.basedOn ?? number,
+          content: { ...draft?.content, ...values },
+          sealedSecrets: drafts.sealed(assistantId, { ...drafts.secretsOf(draft), ...secrets }),
+          updatedAt: currentDate(),
+        })
+        .onConflict(["organizationId", "assistantId"])
+        .merge();
+      scope.forget();
+      return stored as AssistantDraft;
+    });
+  }
+
+  /**
+   * Makes a new version of the changes in the draft, and removes the draft. Changes that were published meanwhile stay, unless
+   * the draft changes the same values.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, VERSION_CONFLICT
+   */
+  async publish(assistantId: string, { note, ifVersion }: Publication = {}): Promise<Assistant> {
+    return this.scope.transaction(async (scope) => {
+      const number = await lockedVersion(scope, assistantId);
+      const draft = (await scope.of(Drafts).row(assistantId)) ?? missing("Draft", assistantId);
+      checkVersion(number, ifVersion);
+      const secrets = scope.of(Drafts).secretsOf(draft);
+      await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
+      await scope.table("assistant_drafts").where({ assistantId }).delete();
+      return scope.of(Assistants).byId(assistantId);
+    });
+  }
+
+  /**
+   * Changes several parts of an assistant at once, as one version. Its draft stays as it is.
+   * @param publication see `publish`
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, BAD_USER_INPUT, VERSION_CONFLICT
+   */
+  async change(
+    assistantId: string,
+    input: PartialDocument,
+    { note, ifVersion }: Publication = {},
+  ): Promise<Assistant> {
+    return this.scope.transaction(async (scope) => {
+      await scope.of(Assistants).checkOwn(assistantId);
+      const { values, secrets } = await scope.of(Drafts).checked(input);
+      checkVersion(await lockedVersion(scope, assistantId), ifVersion);
+      await writeDocument(scope, assistantId, { values, secrets, note });
+      return scope.of(Assistants).byId(assistantId);
+    });
+  }
+
+  /** Removes the draft, if there is one. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async discard(assistantId: string): Promise<Assistant> {
+    await this.scope.of(Assistants).checkOwn(assistantId);
+    await this.scope.table("assistant_drafts").where({ assistantId }).delete();
+    this.scope.forget();
+    return this.scope.of(Assistants).byId(assistantId);
+  }
+
+  private row(assistantId: string): Promise<DraftRow | undefined> {
+    const loader = this.scope.loader<DraftRow | undefined>("drafts", async (ids) => {
+      const rows = (await this.scope.table("assistant_drafts").whereIn("assistantId", ids)) as DraftRow[];
+      return ids.map((id) => rows.find((row) => row.assistantId === id));
+    });
+    return loader.load(assistantId);
+  }
+
+  /** The values of an input that the assistant can have, and the secrets of its functions. */
+  private async checked({ allowedOrigins, fileIds, ...input }: PartialDocument): Promise<CheckedInput> {
+    for (const [index, id] of (fileIds ?? []).entries()) await this.checkFile(id, `fileIds.${index}`);
+    const origins = allowedOrigins && originsOf(allowedOrigins, "allowedOrigins");
+    const ids = fileIds && [...new Set(fileIds)].sort();
+    const values = valuesOf({ ...input, allowedOrigins: origins, fileIds: ids });
+    const functions = functionsIn(values);
+    const kept = functions.map(([kind, text]) => [`${kind}.functions`, withoutSecrets(kind, text)]);
+    return {
+      values: { ...values, ...(Object.fromEntries(kept) as DocumentValues) },
+      secrets: Object.assign({}, ...functions.map(([kind, text]) => secretsIn(kind, text))) as SecretsBySlot,
+    };
+  }
+
+  private async checkFile(id: string, path: string): Promise<void> {
+    const { detectedType } = await this.scope
+      .of(Files)
+      .byId(id)
+      .catch((error) => failAt(path, error));
+    if (!isReadable(detectedType))
+      throw invalid([{ path, message: `is a file of type ${detectedType}, which assistants cannot read` }]);
+  }
+
+  private secretsOf(draft: DraftRow | undefined): SecretsBySlot {
+    if (!draft?.sealedSecrets) return {};
+    const { crypto } = this.scope.ports;
+    return JSON.parse(crypto.open(draft.sealedSecrets, this.context(draft.assistantId))) as SecretsBySlot; // as `sealed` wrote it
+  }
+
+  private sealed(assistantId: string, secrets: SecretsBySlot): string | null {
+    if (Object.keys(secrets).length === 0) return null;
+    return this.scope.ports.crypto.seal(JSON.stringify(secrets), this.context(assistantId));
+  }
+
+  private context(assistantId: string): string {
+    return `${this.scope.organizationId}/assistant_drafts/${assistantId}`;
+  }
+}
+
+/** Locks an assistant against changes until the end of the transaction. @returns the number of its current version */
+async function lockedVersion(scope: Scope, assistantId: string): Promise<number> {
+  await scope.of(Assistants).checkOwn(assistantId);
+  await scope.of(VersionKeeper).lock(assistantId);
+  scope.forget();
+  return (await scope.of(Versions).current(await scope.of(Assistants).byId(assistantId))).number;
+}
+
+/** @throws VERSION_CONFLICT */
+function checkVersion(number: number, wanted: number | null | undefined): void {
+  if (wanted != null && number !== wanted) throw conflict(number, wanted);
+}
+
+const conflict = (current: number, wanted: number) =>
+  new DomainError(
+    "VERSION_CONFLICT",
+    `The assistant is at version ${current}, not ${wanted}: somebody has changed it meanwhile. Compare the draft with version ${current}, then publish it with ifVersion: ${current}.`,
+  );
