@@ -37,6 +37,8 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   ],
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
+  saveAssistantDraft: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
+  updateAssistantDocument: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
   createWebhookDestination: [
     ({ projectId }) => ({ input: { url: "https://example.com", secret: "changed", projectId } }),
   ],

@@ -217,7 +217,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
 
   importAssistant: () => ({ input: { id: "imported/assistant", name: "Bea", chat: { prompt: "changed" } } }),
   importFile: () => ({ file: null, input: { id: "imported/file" } }),
-  importKey: ({ assistantId }) => ({ input: { id: "imported/key", value: `a_key_of_${assistantId}` } }),
+  importKey: () => ({ input: { id: "imported/key", value: "a_key_of_another_service" } }),
   importLogs: ({ assistantId }) => ({
     assistantId,
     logs: [
