@@ -17,7 +17,7 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { itemRule, ruleOf, valuesInRequests, type InputRule } from "../schema/core/rules";
+import { itemRule, RECORD_KEY, ruleOf, valuesInRequests, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 import { mutationFor } from "./read-only";
@@ -189,7 +189,10 @@ export function leaf(type: GraphQLType): JsonSchema {
 }
 
 /** Adds a rule to a schema; rules about the items of a list go to the schema of its items. */
-function withRule(schema: JsonSchema, rule: InputRule): JsonSchema {
+function withRule(schema: JsonSchema, { format, ...others }: InputRule): JsonSchema {
+  // JSON Schema knows no format of keys.
+  const known = format === "key" ? { pattern: RECORD_KEY.source } : format && { format };
+  const rule = { ...others, ...known };
   if (schema.type !== "array") return { ...schema, ...rule };
   const ofItems = itemRule(rule);
   const ofList = Object.entries(rule).filter(([word]) => !(word in ofItems));

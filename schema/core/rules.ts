@@ -123,7 +123,7 @@ function lengthOf(text: string, maxLength: number): number {
 }
 
 /** A key that files and URLs can contain, and that is the same on file systems that ignore case. */
-const RECORD_KEY = /^[a-z0-9][a-z0-9._-]*$/;
+export const RECORD_KEY = /^[a-z0-9][a-z0-9._-]*$/;
 
 /** Ids of records are at most 255 characters long. */
 const MAX_CURSOR_LENGTH = 255;

@@ -40,6 +40,8 @@ beforeAll(async () => {
       (await api.post("/rest/v1/settings", { url: "https://example.com", secret: "s" }, 201)).id as string,
     );
   const assistantId = await newAssistant(api);
+  for (const name of ["Bea", "Cyd", "Dan", "Eve"])
+    await api.patch(`/rest/v1/assistants/${assistantId}`, { name }, 200);
   for (let index = 0; index < 5; index++) await newChat(api, assistantId, { uniqueId: "ada" });
   await buildSeveral(api, organization.publicKey, 3);
   variables = { assistantId, destinationId: destinations[0]! };

@@ -195,8 +195,8 @@ const mutations = operationsOf(schema).filter(({ kind }) => kind === "mutation")
 
 /** Those that remove what others need come last. */
 const isLast = (name: string): boolean => /^(delete|detach|disconnect|end|forget|cancel)/.test(name);
-/** Operations whose example is refused here: they need a voice engine or a public key, or an earlier one took their record. */
-const REFUSED = ["startWebCall", "startWidgetSession", "startWidgetCall"].concat([
+/** Operations whose example is refused here: they need a public key, or an earlier one took or restored their record. */
+const REFUSED = ["testFunction", "startWidgetSession", "startWidgetCall"].concat([
   "detachFile",
   "endChat",
   "cancelCall",

@@ -15,7 +15,9 @@ import { AUTHORIZATION } from "../../schema/core/authorization";
 import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
+import { PERMISSION_OF } from "../../schema/core/access";
 import type { Api } from "../support/api";
+import { importerOf } from "../support/importers";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
 import { buildWorld } from "../support/world";
@@ -141,7 +143,8 @@ describe("the path of an invalid value begins with the argument", () => {
   test.each(operations.map(([kind, field]) => ({ kind, field, name: field.name })))(
     "in variables and literals of $name",
     async ({ kind, field, name }) => {
-      const api = AUTHORIZATION[name] === "visitor" ? visitor : running.api;
+      const own = PERMISSION_OF[name] === "import" ? await importerOf(running.api) : running.api;
+      const api = AUTHORIZATION[name] === "visitor" ? visitor : own;
       const failures: unknown[] = [];
       for (const wrong of field.args.flatMap(wrongValues))
         for (const asVariables of [true, false]) {

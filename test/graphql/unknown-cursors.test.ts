@@ -20,6 +20,8 @@ const LISTS: Readonly<Record<string, string>> = {
   "Assistant.chats":
     "query ($after: String, $id: ID!) { assistant(id: $id) { chats(after: $after) { nodes { id } } } }",
   "Assistant.logs": "query ($after: String, $id: ID!) { assistant(id: $id) { logs(after: $after) { id } } }",
+  "Assistant.versions":
+    "query ($after: String, $id: ID!) { assistant(id: $id) { versions(after: $after) { nodes { id } } } }",
   "EndUser.chats":
     'query ($after: String) { endUser(uniqueId: "ada") { chats(after: $after) { nodes { id } } } }',
   "Query.auditEvents": "query ($after: String) { auditEvents(after: $after) { nodes { operation } } }",
@@ -42,8 +44,11 @@ const LISTS: Readonly<Record<string, string>> = {
   "WebhookDestination.deliveries":
     "query ($after: String) { webhookDestinations { deliveries(after: $after) { nodes { id } } } }",
 };
-/** The audit log refuses every unknown cursor, all other lists those that hold no time of creation. */
-const PERMANENT = ["Query.auditEvents"];
+/**
+ * The audit log and the versions of an assistant refuse every unknown cursor, all other lists those that hold no time of
+ * creation.
+ */
+const PERMANENT = ["Query.auditEvents", "Assistant.versions"];
 
 test("every list with a cursor is tried", () => {
   const found = Object.values(schema.getTypeMap()).flatMap((type) =>

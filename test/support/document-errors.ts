@@ -26,7 +26,7 @@ const nested = (levels: number, inner: string): string =>
 export const VALIDATION_ERRORS: readonly (readonly [query: string, message: string | RegExp])[] = [
   [
     "{ assistantz { id } }",
-    'Cannot query field "assistantz" on type "Query". Did you mean "assistant" or "assistants"?',
+    'Cannot query field "assistantz" on type "Query". Did you mean "assistant", "assistants", or "assistantDiff"?',
   ],
   ["{ assistants { id } }", 'Cannot query field "id" on type "AssistantPage". Did you mean "data { id }"?'],
   [
