@@ -19,6 +19,8 @@ const makes = async (api: Api, mutation: string, type: string, input: object): P
   (await api.gql(`mutation ($input: ${type}!) { ${mutation}(input: $input) { id } }`, { input }))[mutation]
     .id;
 
+const DRAFT =
+  'mutation ($assistantId: ID!) { saveAssistantDraft(assistantId: $assistantId, input: { name: "Cyd" }) { basedOn } }';
 const ATTACH =
   "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
 
@@ -44,6 +46,7 @@ async function buildLinked(api: Api, index: number, first?: string) {
   const assistantId = await makes(api, "createAssistant", "CreateAssistantInput", { name: "Ada", projectId });
   const { id: fileId } = await upload(api);
   await api.gql(ATTACH, { assistantId, fileId });
+  await api.gql(DRAFT, { assistantId });
   const line = { ...newAccount(), assistantIds: [assistantId] };
   const telephonyConnectionId = await makes(api, "connectTelephony", "ConnectTelephonyInput", line);
   const destination = {
