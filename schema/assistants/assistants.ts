@@ -63,11 +63,9 @@ export class Deleted {
   id!: string;
 }
 
-@InputType({
-  description:
-    "Changes to an assistant. Omitted fields stay unchanged; null clears a field that may be empty; `variables` replaces the whole object.",
-})
-export class UpdateAssistantInput {
+/** Fields of an assistant itself that are part of its document. */
+@InputType()
+export abstract class AssistantFields {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })
   @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
@@ -78,6 +76,13 @@ export class UpdateAssistantInput {
     description: "Test values of the variables in its prompts and greetings, by name.",
   })
   variables?: Record<string, unknown> | null;
+}
+
+@InputType({
+  description:
+    "Changes to an assistant. Omitted fields stay unchanged; null clears a field that may be empty; `variables` replaces the whole object.",
+})
+export class UpdateAssistantInput extends AssistantFields {
   @Rule({ minLength: 1, maxLength: 100, format: "key" })
   @Field(() => String, {
     nullable: true,

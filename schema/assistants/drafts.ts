@@ -14,7 +14,7 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-import { Assistant } from "./assistants";
+import { Assistant, AssistantFields } from "./assistants";
 import { MAX_NOTE_LENGTH } from "./versions";
 
 const ASSISTANT = "Id of the assistant.";
@@ -52,17 +52,7 @@ export class DraftRagInput {
   description:
     "Changes to the document of an assistant, in the form of `AssistantVersion.document`. Omitted fields stay unchanged; null clears a description and variables.",
 })
-export class AssistantDraftInput {
-  @Rule({ minLength: 1, maxLength: 255, nullable: false })
-  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
-  name?: string;
-  @Field(() => String, { nullable: true, description: "Purpose of the assistant, at most 1 MiB." })
-  description?: string | null;
-  @Field(() => JSONObject, {
-    nullable: true,
-    description: "Test values of the variables in its prompts and greetings, by name.",
-  })
-  variables?: JsonObject | null;
+export class AssistantDraftInput extends AssistantFields {
   @NotNull
   @Field(() => UpdateVoiceConfigurationInput, { nullable: true, description: "Configuration for calls." })
   voice?: UpdateVoiceConfigurationInput;

@@ -24,7 +24,7 @@ interface Options {
   readonly prune: boolean;
 }
 
-/** What a command does. @returns the exit code */
+/** The work of a command. @returns the exit code */
 type Command = (folder: string, options: Options) => Promise<number>;
 
 const COMMAND: Readonly<Record<string, Command>> = { pull, diff, apply, validate };

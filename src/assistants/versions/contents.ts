@@ -2,10 +2,8 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { DocumentValues } from "./document";
 
-export type Content = DocumentValues;
-
 /** The stored form of a document: a list with a value, or the digest of a long one, by column. */
-export type StoredContent = Readonly<Record<string, readonly [unknown] | string>>;
+type StoredContent = Readonly<Record<string, readonly [unknown] | string>>;
 
 interface Key {
   readonly assistantId: string;
@@ -26,7 +24,10 @@ const TEXTS = statement<{ assistantId: string; digest: string; content: string }
 );
 
 /** The values of versions; undefined for a version that is not stored. */
-export async function readContents(scope: Scope, keys: readonly Key[]): Promise<(Content | undefined)[]> {
+export async function readContents(
+  scope: Scope,
+  keys: readonly Key[],
+): Promise<(DocumentValues | undefined)[]> {
   const ids = keys.map(({ assistantId }) => assistantId);
   const rows = await scope.read(CONTENTS, [ids, keys.map(({ number }) => number)]);
   const digests = rows.flatMap(({ content }) =>
@@ -44,7 +45,7 @@ export async function readContents(scope: Scope, keys: readonly Key[]): Promise<
 }
 
 /** The values of a stored content. */
-export const valuesIn = (content: StoredContent, textOf: (digest: string) => string): Content =>
+const valuesIn = (content: StoredContent, textOf: (digest: string) => string): DocumentValues =>
   Object.fromEntries(
     Object.entries(content).map(([name, value]) => [
       name,

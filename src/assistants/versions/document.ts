@@ -3,7 +3,7 @@ import { readStored, storedText } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import { COLUMNS, type ConfigurationKind } from "../configurations/columns";
 import type { RagSettings } from "../configurations/configurations";
-import { isSpoken, SPOKEN_KINDS, type SpokenKind } from "../history/function-secrets";
+import { isSpoken, SPOKEN_KINDS, withoutSecrets, type SpokenKind } from "../history/function-secrets";
 
 /**
  * An assistant as one JSON value: everything that a version contains, in the form of the input of a draft. A secret of a
@@ -107,6 +107,12 @@ export const functionsIn = (values: DocumentValues): (readonly [SpokenKind, stri
     const text = values[`${kind}.functions`];
     return typeof text === "string" ? [[kind, text] as const] : [];
   });
+
+/** The values with `{"stored":true}` instead of the secrets of functions. */
+export const withoutSecretsIn = (values: DocumentValues): DocumentValues => {
+  const kept = functionsIn(values).map(([kind, text]) => [`${kind}.functions`, withoutSecrets(kind, text)]);
+  return { ...values, ...(Object.fromEntries(kept) as DocumentValues) };
+};
 
 const shown = (name: string, value: unknown): unknown =>
   typeof value === "string" && name.endsWith(".functions") ? readStored(value) : value;

@@ -5,19 +5,19 @@ import { isReadable } from "../../platform/ports/document-reader";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { originsOf } from "../configurations/origins";
 import { Files } from "../files/files";
-import { secretsIn, withoutSecrets, type SecretsBySlot } from "../history/function-secrets";
-import { VersionKeeper } from "../history/version-keeper";
+import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
 import { differences, type DocumentChange } from "./differences";
 import {
   documentOf,
   functionsIn,
   valuesOf,
+  withoutSecretsIn,
   type Document,
   type DocumentValues,
   type PartialDocument,
 } from "./document";
 import { Versions } from "./versions";
-import { writeDocument } from "./write-document";
+import { lockDocument, writeDocument } from "./write-document";
 
 export interface AssistantDraft {
   readonly assistantId: string;
@@ -74,11 +74,10 @@ export class Drafts {
    */
   async save(assistantId: string, input: PartialDocument): Promise<AssistantDraft> {
     return this.scope.transaction(async (scope) => {
-      const drafts = scope.of(Drafts);
-      await scope.of(Assistants).checkOwn(assistantId);
-      const { values, secrets } = await drafts.checked(input);
       const number = await lockedVersion(scope, assistantId);
-      const draft = await scope.of(Drafts).row(assistantId);
+      const drafts = scope.of(Drafts);
+      const { values, secrets } = await drafts.checked(input);
+      const draft = await drafts.row(assistantId);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,
@@ -122,9 +121,8 @@ export class Drafts {
     { note, ifVersion }: Publication = {},
   ): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
-      await scope.of(Assistants).checkOwn(assistantId);
-      const { values, secrets } = await scope.of(Drafts).checked(input);
       checkVersion(await lockedVersion(scope, assistantId), ifVersion);
+      const { values, secrets } = await scope.of(Drafts).checked(input);
       await writeDocument(scope, assistantId, { values, secrets, note });
       return scope.of(Assistants).byId(assistantId);
     });
@@ -153,9 +151,8 @@ export class Drafts {
     const ids = fileIds && [...new Set(fileIds)].sort();
     const values = valuesOf({ ...input, allowedOrigins: origins, fileIds: ids });
     const functions = functionsIn(values);
-    const kept = functions.map(([kind, text]) => [`${kind}.functions`, withoutSecrets(kind, text)]);
     return {
-      values: { ...values, ...(Object.fromEntries(kept) as DocumentValues) },
+      values: withoutSecretsIn(values),
       secrets: Object.assign({}, ...functions.map(([kind, text]) => secretsIn(kind, text))) as SecretsBySlot,
     };
   }
@@ -187,9 +184,7 @@ export class Drafts {
 
 /** Locks an assistant against changes until the end of the transaction. @returns the number of its current version */
 async function lockedVersion(scope: Scope, assistantId: string): Promise<number> {
-  await scope.of(Assistants).checkOwn(assistantId);
-  await scope.of(VersionKeeper).lock(assistantId);
-  scope.forget();
+  await lockDocument(scope, assistantId);
   return (await scope.of(Versions).current(await scope.of(Assistants).byId(assistantId))).number;
 }
 

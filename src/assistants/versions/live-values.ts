@@ -1,9 +1,8 @@
 import type { Scope } from "../../platform/database/scope";
 import { Assistants } from "../assistants/assistants";
 import { CONFIGURATIONS, Configurations, type ConfigurationKind } from "../configurations/configurations";
-import { withoutSecrets } from "../history/function-secrets";
 import { AttachedFiles } from "../knowledge/attached-files";
-import { functionsIn, valuesOfConfiguration, type DocumentValues } from "./document";
+import { valuesOfConfiguration, withoutSecretsIn, type DocumentValues } from "./document";
 
 /** The values of an assistant or template as it is now. */
 export async function liveValues(scope: Scope, assistantId: string): Promise<DocumentValues> {
@@ -19,13 +18,5 @@ export async function liveValues(scope: Scope, assistantId: string): Promise<Doc
   const values = Object.fromEntries(
     [{ name, description, variables }, ...rows].flatMap((row) => Object.entries(row)),
   );
-  const functions = functionsIn(values).map(([kind, text]) => [
-    `${kind}.functions`,
-    withoutSecrets(kind, text),
-  ]);
-  return {
-    ...values,
-    ...(Object.fromEntries(functions) as DocumentValues),
-    fileIds: files.map(({ id }) => id).sort(),
-  };
+  return { ...withoutSecretsIn(values), fileIds: files.map(({ id }) => id).sort() };
 }

@@ -16,8 +16,8 @@ import { VersionKeeper } from "../history/version-keeper";
 import { differences, type DocumentChange } from "./differences";
 import { documentOf, type Document, type DocumentValues } from "./document";
 import { liveValues } from "./live-values";
-import { readContents, type Content } from "./contents";
-import { writeDocument } from "./write-document";
+import { readContents } from "./contents";
+import { lockDocument, writeDocument } from "./write-document";
 
 export interface AssistantVersion {
   /** The assistant's id, a dot, and the number. */
@@ -155,9 +155,7 @@ export class Versions {
    */
   async restore(assistantId: string, number: number, note?: string | null): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
-      await scope.of(Assistants).checkOwn(assistantId);
-      await scope.of(VersionKeeper).lock(assistantId);
-      scope.forget();
+      await lockDocument(scope, assistantId);
       const versions = scope.of(Versions);
       const values = await versions.values(await versions.byNumber(assistantId, number));
       await writeDocument(scope, assistantId, {
@@ -173,7 +171,7 @@ export class Versions {
     assistantId,
     number,
   }: Pick<AssistantVersion, "assistantId" | "number">): Promise<DocumentValues> {
-    const loader = this.scope.loader<Content | undefined>("versions.contents", (ids) =>
+    const loader = this.scope.loader<DocumentValues | undefined>("versions.contents", (ids) =>
       readContents(this.scope, ids.map(keyOf)),
     );
     return (await loader.load(idOf({ assistantId, number }))) ?? liveValues(this.scope, assistantId);

@@ -3,6 +3,7 @@ import { currentDate } from "../../platform/clock";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { counted } from "../../platform/errors";
+import { Assistants } from "../assistants/assistants";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import {
   storedSlotsIn,
@@ -24,8 +25,18 @@ interface Writing {
 }
 
 /**
+ * Locks an assistant against changes until the end of the transaction, and forgets what was read of it before.
+ * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
+ */
+export async function lockDocument(scope: Scope, assistantId: string): Promise<void> {
+  await scope.of(Assistants).checkOwn(assistantId);
+  await scope.of(VersionKeeper).lock(assistantId);
+  scope.forget();
+}
+
+/**
  * Writes values of a document to an assistant, and stores a version if anything differs. Runs in a transaction that has
- * locked the assistant, and has forgotten what it read before.
+ * locked the assistant with `lockDocument`.
  */
 export async function writeDocument(
   scope: Scope,

@@ -69,7 +69,7 @@ export class Application {
     return updateAssistant(connection, id, fields, attached);
   }
 
-  /** What a new record gets after it was created. */
+  /** Fields that a new record gets after it was created. */
   private async complete(step: Step, id: string, fields: Fields): Promise<void> {
     const { name: _n, description: _d, variables: _v, projectId: _p, ...rest } = fields;
     if (step.record.kind === "assistant" || step.record.kind === "workflow")

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
-/** What the server says about a refused request. */
+/** An error of the server about a refused request. */
 export class RequestError extends Error {
   constructor(
     message: string,

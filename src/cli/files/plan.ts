@@ -28,7 +28,7 @@ export interface Plan {
   readonly others: readonly RemoteRecord[];
 }
 
-/** What has to change so that the server has what the files say. @throws FileProblems, RequestError */
+/** The changes after which the server has what the files say. @throws FileProblems, RequestError */
 export async function makePlan(
   local: readonly LocalRecord[],
   remote: Remote,

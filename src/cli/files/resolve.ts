@@ -6,7 +6,7 @@ import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields, type Kno
 import { isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
 
-/** What texts in files may refer to. */
+/** The folder and the variables to which texts in files may refer. */
 export interface Surroundings {
   /** Folder that contains every file that a record may use. */
   readonly folder: string;

@@ -14,7 +14,7 @@ export class YamlFile {
   readonly document: Document.Parsed;
   /** The fields of the file; a file with problems has none. */
   readonly fields: Fields = {};
-  /** What prevents reading the file. */
+  /** Problems that prevent reading the file. */
   readonly problems: readonly string[];
 
   constructor(

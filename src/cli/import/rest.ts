@@ -6,7 +6,7 @@ import { RefusedError } from "./http";
 import { required, textOf } from "./source";
 import type { Import } from "./work";
 
-/** What no service shows over the documented interface. */
+/** Data that no service shows over the documented interface. */
 const NEVER_GIVEN = [
   "Bearer tokens: those of the source end with it. Clients request new ones with their old keys.",
   "Credentials of models, the voice engine and telephony: connect them again.",
