@@ -13,12 +13,13 @@ import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { ToolServers } from "../tool-servers/tool-servers";
+import { isLong } from "../history/kept-content";
 import { VersionKeeper } from "../history/version-keeper";
 import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { warnOfUnusableNames } from "../configurations/variable-names";
 import { Templates } from "../configurations/templates";
-import { COLUMNS, CREATE, CREATE_WITH_VERSION, isOfDocument, UPDATES, type AssistantRow } from "./statements";
+import { COLUMNS, CREATE, isOfDocument, UPDATES, type AssistantRow } from "./statements";
 
 export interface Assistant extends AssistantRow {
   /** Whether this is a shared, read-only template. */
@@ -121,8 +122,11 @@ export class Assistants {
       const values = [id, name, description, variables, projectId, key];
       const [row] = await withFreeKey(scope, "assistants", { key: input.key }, () =>
         keeps
-          ? scope.change(CREATE_WITH_VERSION, [...values, keeper.author()])
-          : scope.change(CREATE, values),
+          ? scope.change(Object.values(input).some(isLong) ? CREATE.any : CREATE.short, [
+              ...values,
+              keeper.author(),
+            ])
+          : scope.change(CREATE.none, values),
       );
       return toAssistant(row!);
     });
@@ -138,8 +142,9 @@ export class Assistants {
     const keeper = this.scope.of(VersionKeeper);
     const author = Object.keys(changes).some(isOfDocument) ? [keeper.author()] : [];
     const values = [id, ...Object.values(changes), ...author];
+    const updates = Object.values(input).some(isLong) ? UPDATES.any : UPDATES.short;
     const [row] = await withFreeKey(this.scope, "assistants", { id, key: input.key }, () =>
-      this.scope.change(UPDATES.of(Object.keys(changes)), values),
+      this.scope.change(updates.of(Object.keys(changes)), values),
     );
     if (!row) return this.scope.of(Templates).rejectWrite(id);
     const { hasVersion, ...updated } = row;

@@ -16,7 +16,7 @@ import {
   withSecrets,
   type SpokenKind,
 } from "../history/function-secrets";
-import { HAS_VERSION, valuesOf, versionParts } from "../history/kept-content";
+import { HAS_VERSION, isLong, valuesOf, versionParts } from "../history/kept-content";
 import { SecretSlots } from "../history/secret-slots";
 import { VersionKeeper } from "../history/version-keeper";
 import { Templates } from "./templates";
@@ -60,7 +60,7 @@ interface Owner {
  * Statements that change some columns of a configuration, and make a version. Parameters: the assistant's id, the values
  * of the columns, the author of the version, and the functions of the version if the columns include `functions`.
  */
-const updatesOf = (kind: ConfigurationKind) =>
+const updatesOf = (kind: ConfigurationKind, hasLong: boolean) =>
   new StatementFamily(
     (columns, isPrepared) =>
       new AuditedStatement<object>((pieces) => {
@@ -71,21 +71,30 @@ const updatesOf = (kind: ConfigurationKind) =>
         const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
         const rows = configurations.where({ assistantId: id }).whereIn("assistantId", live);
         const kept = columns.filter((column) => COLUMNS[kind].includes(column));
-        const functions = { functions: `${$(columns.length + 3).toQuery()}::text` };
-        const values = valuesOf(`${kind}.`, kept.map(snake), functions);
+        const functions = `${$(columns.length + 3).toQuery()}::text`;
+        const values = valuesOf("changed", `${kind}.`, kept.map(snake), functions);
         const author = $(columns.length + 2);
         return {
           rows: rows.update(changes).returning([...COLUMNS[kind], db.raw(`${HAS_VERSION(id)}`)]),
-          ...(kept.length > 0 && { parts: versionParts(pieces, { id, values, author }) }),
+          ...(kept.length > 0 && { parts: versionParts(pieces, { id, values, author, hasLong }) }),
         };
       }, isPrepared),
   );
-const UPDATES = {
-  voice: updatesOf("voice"),
-  sms: updatesOf("sms"),
-  chat: updatesOf("chat"),
-  theme: updatesOf("theme"),
-};
+const updatesOfLength = (hasLong: boolean) => ({
+  voice: updatesOf("voice", hasLong),
+  sms: updatesOf("sms", hasLong),
+  chat: updatesOf("chat", hasLong),
+  theme: updatesOf("theme", hasLong),
+});
+/** The statements for short values do without what long ones need. */
+const UPDATES = { short: updatesOfLength(false), any: updatesOfLength(true) };
+
+interface ConfigurationChange {
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly hasLong: boolean;
+  /** The functions of the version, if the changes include functions. */
+  readonly kept?: string;
+}
 
 /** The four configurations of assistants. */
 export class Configurations {
@@ -141,12 +150,13 @@ export class Configurations {
   ): Promise<Identified<K>> {
     const changes = encoded({ ...input, updatedAt: currentDate() });
     const { functions } = changes;
+    const hasLong = Object.values(input).some(isLong);
     const changed =
       typeof functions === "string" && isSpoken(kind)
         ? await this.scope.transaction((scope) =>
             scope.of(Configurations).changeFunctions(kind, assistantId, { ...changes, functions }),
           )
-        : await this.change(kind, assistantId, changes);
+        : await this.change(kind, assistantId, { changes, hasLong });
     return this.shown(kind, assistantId, changed as Kinds[K]); // of the table of this kind
   }
 
@@ -162,20 +172,21 @@ export class Configurations {
     const functions = needsStored ? withSecrets(kind, changes.functions, stored) : changes.functions;
     warnOfLostSecrets(this.scope, kind, storedSlotsIn(kind, changes.functions), stored);
     await slots.keepRemoved(assistantId, kind, functions);
-    return this.change(kind, assistantId, { ...changes, functions }, withoutSecrets(kind, functions));
+    const kept = withoutSecrets(kind, functions);
+    return this.change(kind, assistantId, { changes: { ...changes, functions }, hasLong: true, kept });
   }
 
   private async change(
     kind: ConfigurationKind,
     assistantId: string,
-    changes: Readonly<Record<string, unknown>>,
-    functions?: string,
+    { changes, hasLong, kept }: ConfigurationChange,
   ): Promise<object> {
     const keeper = this.scope.of(VersionKeeper);
     const columns = Object.keys(changes);
     const author = columns.some((column) => COLUMNS[kind].includes(column)) ? [keeper.author()] : [];
-    const values = [...Object.values(changes), ...author, ...(functions === undefined ? [] : [functions])];
-    const [row] = await this.scope.change(UPDATES[kind].of(columns), [assistantId, ...values]);
+    const values = [...Object.values(changes), ...author, ...(kept === undefined ? [] : [kept])];
+    const updates = UPDATES[hasLong ? "any" : "short"][kind];
+    const [row] = await this.scope.change(updates.of(columns), [assistantId, ...values]);
     if (!row) return this.scope.of(Templates).rejectWrite(assistantId);
     const { hasVersion, ...changed } = row as { hasVersion: boolean };
     if (!hasVersion) await keeper.record(assistantId);

@@ -1,59 +1,144 @@
 import type { Knex } from "knex";
-import { SPOKEN_KINDS } from "./function-secrets";
 import type { Pieces, Query } from "../../platform/database/statement";
 
 /** Longer values, as bytes of JSON, are stored once for all versions of their assistant. */
 const MAX_INLINE_BYTES = 1_024;
+/** Versions whose number is a multiple of this have all values of the document; others may have only changed ones. */
+export const COMPLETE_EVERY = 32;
+/**
+ * An entry of the content of versions that have only the values which their change set. It looks like the digest of a
+ * text that is not stored, so that servers of an earlier version fail to read such a version instead of misreading it.
+ */
+export const PARTIAL = "~";
+
+/** SQL of a value of the document as a type that becomes JSON, by its name. */
+type Values = readonly (readonly [name: string, sql: string])[];
 
 /** The parts of a statement that make a version, by their names. */
-type VersionQueries = Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>>;
+type VersionQueries = Readonly<Record<string, Query<unknown>>>;
 
 interface VersionParts {
   /** Id of the assistant. */
   readonly id: Knex.Raw;
-  /** SQL that selects the changed values of the document: the name of each and the value as jsonb. */
-  readonly values: string;
   /** Who makes the version, as JSON (`Author`). */
   readonly author: Knex.Raw;
-  /** Whether `values` are the whole document: then an assistant without versions gets its first one. */
-  readonly isWhole?: boolean;
 }
 
-const UPSERT = "on conflict (organization_id, assistant_id) do update set";
+interface ChangedParts extends VersionParts {
+  readonly values: Values;
+  /** Whether a value may be longer than `MAX_INLINE_BYTES`. */
+  readonly hasLong: boolean;
+}
 
-/** Parts that store a version if the values differ from those of the current one. Run them with the change itself. */
-export function versionParts(
-  { db, home }: Pieces,
-  { id, values, author, isWhole = false }: VersionParts,
-): VersionQueries {
-  const next = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
-    as content from given`;
-  const change: Query<unknown> = db.raw(`update version_heads
-    set number = version_heads.number + 1, content = version_heads.content || next.content from (${next}) next
-    where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}
-      and version_heads.content || next.content <> version_heads.content
-    returning version_heads.number, version_heads.content`);
-  const first: Query<unknown> =
-    db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
-    select ${home.id}, ${id.toQuery()}, 1, next.content from (${next}) next ${home.join} where next.content is not null
-    ${UPSERT} number = version_heads.number + 1, content = excluded.content
-      where version_heads.content <> excluded.content
-    returning version_heads.number, version_heads.content`);
+/**
+ * Whether a value may have to be stored apart as a long one. The text of an object in the database can be longer than
+ * the one that was sent.
+ */
+export const isLong = (value: unknown): boolean =>
+  typeof value === "string"
+    ? Buffer.byteLength(JSON.stringify(value)) > MAX_INLINE_BYTES
+    : typeof value === "object" && value !== null && !(value instanceof Date);
+
+/** Parts that store a version if one of these values of the part `changed` differs from that of the current version. */
+export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQueries {
+  const { db } = pieces;
+  const { id, values, hasLong } = parts;
+  const isChanged = values.map(
+    ([name]) => `version_heads.content->'${name}' is distinct from given.content->'${name}'`,
+  );
   return {
-    given: db.raw(`select name, value, case when octet_length(value::text) > ${MAX_INLINE_BYTES}
-        then encode(substr(sha256(convert_to(value::text, 'UTF8')), 1, 16), 'base64') end as digest
+    given: db.raw(`select ${contentOf(values, hasLong)} as content from changed`),
+    head: db.raw(`update version_heads
+      set number = version_heads.number + 1, content = version_heads.content || given.content from given
+      where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}
+        and (${isChanged.join(" or ")})
+      returning version_heads.number, case when version_heads.number % ${COMPLETE_EVERY} = 0 then version_heads.content
+        else given.content || '{"${PARTIAL}": "partial"}' end as content`),
+    version: versionOf(pieces, parts),
+    ...(hasLong && { texts: textsOf(pieces, id, values) }),
+  };
+}
+
+/**
+ * Parts that store a version if the whole document differs from that of the current one, or is the first one.
+ * @param values SQL that selects all values of the document: the name of each and the value as jsonb
+ */
+export function wholeVersionParts(
+  pieces: Pieces,
+  { values, ...parts }: VersionParts & { values: string },
+): Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>> {
+  const { db, home } = pieces;
+  const { id } = parts;
+  return {
+    given:
+      db.raw(`select name, value, case when ${isLongInSql("value")} then ${digestOf("value")} end as digest
       from (${values}) as one (name, value)`),
-    head: isWhole ? first : change,
-    version:
-      db.raw(`insert into assistant_versions (organization_id, assistant_id, number, content, note, actor, key_id,
-        user_id, created_at)
-      select ${home.id}, ${id.toQuery()}, head.number, head.content, author->>'note', author->>'actor', author->>'keyId',
-        author->>'userId', (author->>'at')::timestamptz
-      from head cross join (select ${author.toQuery()}::jsonb) as by (author) ${home.join}`),
+    head: db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
+      select ${home.id}, ${id.toQuery()}, 1, next.content from (
+        select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
+          as content from given) next ${home.join} where next.content is not null
+      on conflict (organization_id, assistant_id) do update
+        set number = version_heads.number + 1, content = excluded.content
+        where version_heads.content <> excluded.content
+      returning version_heads.number, version_heads.content`),
+    version: versionOf(pieces, parts),
     texts: db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
       select distinct ${home.id}, ${id.toQuery()}, digest, value::text from given ${home.join}
       where digest is not null and exists (select from head) on conflict do nothing`),
   };
+}
+
+interface FirstParts extends VersionParts {
+  /** Values of the part `changed`, and those of the other parts, which are short. */
+  readonly values: readonly [own: Values, ...others: (readonly [part: string, values: Values])[]];
+  readonly hasLong: boolean;
+}
+
+/** Parts that store the first version of a new assistant, whose rows are inserted by the part `changed` and others. */
+export function firstVersionParts(pieces: Pieces, parts: FirstParts): VersionQueries {
+  const { db, home } = pieces;
+  const { id, hasLong } = parts;
+  const [own, ...others] = parts.values;
+  const contents = [contentOf(own, hasLong), ...others.map(([, values]) => contentOf(values, false))];
+  const from = ["changed", ...others.map(([part]) => part)].join(" cross join ");
+  return {
+    head: db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
+      select ${home.id}, ${id.toQuery()}, 1, ${contents.join(" || ")} from ${from} ${home.join}
+      returning version_heads.number, version_heads.content`),
+    version: versionOf(pieces, parts),
+    ...(hasLong && { texts: textsOf(pieces, id, own) }),
+  };
+}
+
+const versionOf = ({ db, home }: Pieces, { id, author }: VersionParts): Query<unknown> =>
+  db.raw(`insert into assistant_versions (organization_id, assistant_id, number, content, note, actor, key_id, user_id,
+      created_at)
+    select ${home.id}, ${id.toQuery()}, head.number, head.content, author->>'note', author->>'actor',
+      author->>'keyId', author->>'userId', (author->>'at')::timestamptz
+    from head cross join (select ${author.toQuery()}::jsonb) as by (author) ${home.join}`);
+
+/** Stores the long ones of the values of the part `changed`. */
+const textsOf = ({ db, home }: Pieces, id: Knex.Raw, values: Values): Query<unknown> =>
+  db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
+    select distinct ${home.id}, ${id.toQuery()}, ${digestOf("value")}, value::text from changed
+    cross join lateral (values ${values.map(([, sql]) => `(to_jsonb(${sql}))`).join(", ")}) as one (value) ${home.join}
+    where ${isLongInSql("value")} and exists (select from head) on conflict do nothing`);
+
+/** SQL whether a jsonb value is a long one. */
+const isLongInSql = (value: string) => `octet_length(${value}::text) > ${MAX_INLINE_BYTES}`;
+
+const digestOf = (value: string) =>
+  `encode(substr(sha256(convert_to(${value}::text, 'UTF8')), 1, 16), 'base64')`;
+
+/** SQL of values as a content: a list with the value, or the digest of a long one, by name. */
+function contentOf(values: Values, hasLong: boolean): string {
+  const stored = (sql: string) => {
+    const inline = `jsonb_build_array(${sql})`;
+    if (!hasLong) return inline;
+    const value = `to_jsonb(${sql})`;
+    return `case when ${isLongInSql(value)} then to_jsonb(${digestOf(value)}) else ${inline} end`;
+  };
+  return `jsonb_build_object(${values.map(([name, sql]) => `'${name}', ${stored(sql)}`).join(", ")})`;
 }
 
 /** SQL whether an assistant has versions. */
@@ -62,38 +147,17 @@ export const HAS_VERSION = (id: Knex.Raw): string =>
     and version_heads.assistant_id = ${id.toQuery()}) as has_version`;
 
 /**
- * SQL that selects the values of columns of the changed row.
+ * The values of columns of a row that a part returns.
  * @param prefix of their names
- * @param instead expressions for values that a version has in another form, by column
+ * @param functions SQL of the list of functions as text without secrets
  */
 export const valuesOf = (
+  part: string,
   prefix: string,
   columns: readonly string[],
-  instead: Readonly<Record<string, string>> = {},
-): string => {
-  const pairs = columns.map(
-    (column) => `('${prefix}${column}', to_jsonb(${instead[column] ?? `changed.${column}`}))`,
-  );
-  return `select one.name, one.value from changed cross join lateral (values ${pairs.join(", ")}) as one (name, value)`;
-};
+  functions = `${part}.functions::text`,
+): Values =>
+  columns.map((column) => [`${prefix}${column}`, column === "functions" ? functions : `${part}.${column}`]);
 
 /** Columns of configurations that are no values of a document. */
 export const HIDDEN = "'{organization_id,assistant_id,updated_at,functions}'::text[]";
-
-/** Parts that store the first version of an assistant, whose rows are inserted by the parts `changed`, `voice_row` … */
-export function firstVersionParts(pieces: Pieces, id: Knex.Raw, author: Knex.Raw): VersionQueries {
-  const configurations = ["voice", "sms", "chat", "theme"].map(
-    (kind) => `select '${kind}.' || one.key, one.value
-      from ${kind}_row cross join lateral jsonb_each(to_jsonb(${kind}_row) - ${HIDDEN}) as one (key, value)`,
-  );
-  const functions = SPOKEN_KINDS.map(
-    (kind) => `select '${kind}.functions', to_jsonb(functions::text) from ${kind}_row`,
-  );
-  const values = [
-    valuesOf("", ["name", "description", "variables"]),
-    ...configurations,
-    ...functions,
-    "select 'fileIds', '[]'::jsonb from changed",
-  ];
-  return versionParts(pieces, { id, values: values.join(" union all "), author, isWhole: true });
-}

@@ -2,7 +2,7 @@ import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf, Statement, statement } from "../../platform/database/statement";
 import { SPOKEN_KINDS, withoutSecrets } from "./function-secrets";
-import { HIDDEN, versionParts } from "./kept-content";
+import { HIDDEN, wholeVersionParts } from "./kept-content";
 
 /** The online step that is done when all servers make versions. */
 export const KEEP_STEP = "keep_versions";
@@ -101,7 +101,7 @@ const RECORD = new Statement<{ number: number }>((pieces) => {
     ...SPOKEN_KINDS.map((kind, index) => functions(kind, index + 8)),
     `select 'fileIds', ${$(11).toQuery()}::jsonb`,
   ].join(" union all ");
-  const made = versionParts(pieces, { id: $(1), values, author: $(2), isWhole: true });
+  const made = wholeVersionParts(pieces, { id: $(1), values, author: $(2) });
   return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
     texts as (${sqlOf(made.texts)}) select number from head`);
 });

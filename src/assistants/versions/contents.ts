@@ -1,5 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { COMPLETE_EVERY, PARTIAL } from "../history/kept-content";
 import type { DocumentValues } from "./document";
 
 /** The stored form of a document: a list with a value, or the digest of a long one, by column. */
@@ -10,11 +11,14 @@ interface Key {
   readonly number: number;
 }
 
+/** The versions themselves and those before them, down to one that has all values. */
 const CONTENTS = statement<Key & { content: StoredContent }>(({ db }) =>
   db.raw(`
-  select assistant_id, number, content from assistant_versions
-  where assistant_versions.organization_id = $1 and (assistant_id, number) in (
-    select one.assistant_id, one.number from unnest($2::text[], $3::integer[]) as one (assistant_id, number))`),
+  select distinct on (v.assistant_id, v.number) v.assistant_id, v.number, v.content
+  from unnest($2::text[], $3::integer[]) as one (assistant_id, number)
+  join assistant_versions v on v.organization_id = $1 and v.assistant_id = one.assistant_id
+    and v.number between one.number - one.number % ${COMPLETE_EVERY} and one.number
+  order by v.assistant_id, v.number`),
 );
 
 const TEXTS = statement<{ assistantId: string; digest: string; content: string }>(({ db }) =>
@@ -30,18 +34,34 @@ export async function readContents(
 ): Promise<(DocumentValues | undefined)[]> {
   const ids = keys.map(({ assistantId }) => assistantId);
   const rows = await scope.read(CONTENTS, [ids, keys.map(({ number }) => number)]);
-  const digests = rows.flatMap(({ content }) =>
-    Object.values(content).filter((value) => typeof value === "string"),
+  const contents = keys.map((key) => contentOf(key, rows));
+  const digests = contents.flatMap((content) =>
+    Object.values(content ?? {}).filter((value) => typeof value === "string"),
   );
   const texts =
     digests.length === 0 ? [] : await scope.read(TEXTS, [[...new Set(ids)], [...new Set(digests)]]);
   const found = new Map(
     texts.map(({ assistantId, digest, content }) => [`${assistantId} ${digest}`, content]),
   );
-  return keys.map(({ assistantId, number }) => {
-    const row = rows.find((one) => one.assistantId === assistantId && one.number === number);
-    return row && valuesIn(row.content, (digest) => found.get(`${assistantId} ${digest}`)!); // stored with the version
+  return keys.map(({ assistantId }, index) => {
+    const content = contents[index];
+    return content && valuesIn(content, (digest) => found.get(`${assistantId} ${digest}`)!); // stored with the version
   });
+}
+
+/** The content of a version with all values; undefined if it is not among the rows, which are in order. */
+function contentOf(
+  { assistantId, number }: Key,
+  rows: readonly (Key & { content: StoredContent })[],
+): StoredContent | undefined {
+  const own = rows.filter((row) => row.assistantId === assistantId && row.number <= number);
+  if (own.at(-1)?.number !== number) return undefined;
+  const complete = own.findLastIndex(({ content }) => !Object.hasOwn(content, PARTIAL));
+  const { [PARTIAL]: _, ...content } = Object.assign(
+    {},
+    ...own.slice(Math.max(complete, 0)).map((row) => row.content),
+  ) as StoredContent;
+  return content;
 }
 
 /** The values of a stored content. */
