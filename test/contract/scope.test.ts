@@ -81,13 +81,14 @@ function textsOf(file: ts.SourceFile): string[] {
   return found;
 }
 
-/** Names of the parts of `with` clauses in our SQL, which may be composed of several texts. */
-const PARTS = new Set(
-  bound
+/** Names of the parts of `with` clauses in our SQL, which may be composed of several texts. `AuditedStatement` adds the first. */
+const PARTS = new Set([
+  "changed",
+  ...bound
     .flatMap((file) => textsOf(file))
     .flatMap((text) => [...text.matchAll(/\b([a-z_]+) as (?:materialized )?\(/g)])
     .map(([, name]) => name!),
-);
+]);
 
 /** Tables that a statement uses without a condition on the organization, by their names in the statement. */
 function tablesWithoutOrganization(sql: string): string[] {

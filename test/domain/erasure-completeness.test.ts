@@ -50,6 +50,7 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
  */
 const COPIES = new Set([
   "assistant_versions",
+  "assistants",
   "call_lookup",
   "conversation_facts_kept",
   "conversation_facts_summed",

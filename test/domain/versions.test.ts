@@ -180,6 +180,35 @@ describe("the versions of an assistant", () => {
     );
   });
 
+  test("each of 70 versions has the document of its time", async () => {
+    const id = await newAssistant(running.api);
+    const documents = [(await currentOf(id)).document];
+    for (let index = 0; index < 69; index++) {
+      if (index % 3 === 0) await patch(id, "/chat", { prompt: `${LONG} ${index}`, resources: LONG });
+      else if (index % 3 === 1)
+        await patch(id, "/sms", { temperature: index / 100, functions: [{ name: `f${index}` }] });
+      else await patch(id, "", { name: `Name ${index}`, description: index % 2 ? LONG : null });
+      documents.push((await currentOf(id)).document);
+    }
+    const versions = await versionsOf(id);
+    expect(versions.map(({ document }) => document)).toEqual(documents);
+    expect(new Set(documents.map((document) => JSON.stringify(document))).size).toBe(70);
+    const one = async (number: number) =>
+      (await running.api.gql(VERSION, { id, number })).assistantVersion.document;
+    for (const number of [1, 31, 32, 33, 64, 70]) expect(await one(number)).toEqual(documents[number - 1]);
+  });
+
+  test("a change writes its own size, not that of the document", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "/chat", { prompt: LONG.slice(0, 900), resources: LONG.slice(0, 900) });
+    await patch(id, "/chat", { temperature: 0.1 });
+    const [row] = await running.database.query(
+      "select length(content::text) as size from assistant_versions where assistant_id = $1 and number = 3",
+      [id],
+    );
+    expect(row!.size).toBeLessThan(100);
+  });
+
   test("keys that JavaScript would move and numbers that it would round are kept in functions", async () => {
     const id = await newAssistant(running.api);
     const text = '{"functions":[{"name":"find","10":1,"9":12345678901234567890}]}';
@@ -302,17 +331,50 @@ describe("attached files", () => {
 });
 
 describe("who and when", () => {
+  const token = async (userId?: string) => {
+    const input = userId === undefined ? {} : { userId };
+    const { token } = (
+      await running.api.gql(`mutation ($input: IssueTokenInput!) { issueToken(input: $input) { token } }`, {
+        input,
+      })
+    ).issueToken;
+    return running.api.as({ Authorization: `Bearer ${token}` });
+  };
+
+  test("version 1 names the creator and the time of creation, before the first change and after it", async () => {
+    const { id } = await (await token("carol")).post("/rest/v1/assistants", { name: "Of Carol" }, 200);
+    const DETAILS = `query ($id: ID!) { assistant(id: $id) { createdAt versions(first: 2, orderBy: OLDEST_FIRST) {
+      totalCount nodes { number actor createdAt note document } } } }`;
+    const before = (await running.api.gql(DETAILS, { id })).assistant;
+    expect(before.versions).toMatchObject({ totalCount: 1, nodes: [{ number: 1, actor: "user:carol" }] });
+    await patch(id, "/sms", { prompt: "Of the key" });
+    const after = (await running.api.gql(DETAILS, { id })).assistant;
+    expect(after.versions.totalCount).toBe(2);
+    expect(after.versions.nodes[0]).toEqual(before.versions.nodes[0]);
+    const created = Date.parse(after.createdAt);
+    expect(Math.abs(Date.parse(after.versions.nodes[0].createdAt) - created)).toBeLessThan(60_000);
+  });
+
+  test("the first changes of a new assistant make version 1 once, also if they come at the same time", async () => {
+    const id = await newAssistant(running.api, { name: "First" });
+    await Promise.all([
+      patch(id, "/chat", { prompt: "a" }),
+      patch(id, "/voice", { prompt: "b" }),
+      patch(id, "", { name: "Second" }),
+    ]);
+    const versions = await versionsOf(id);
+    expect(versions.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    expect(versions[0]!.document).toMatchObject({
+      name: "First",
+      chat: { prompt: expect.not.stringMatching(/^a$/) },
+    });
+    expect(versions[3]!.document).toMatchObject({
+      ...{ name: "Second", chat: { prompt: "a" }, voice: { prompt: "b" } },
+    });
+  });
+
   test("a version names the key or the user of the token that made it", async () => {
     const id = await newAssistant(running.api);
-    const token = async (userId?: string) => {
-      const input = userId === undefined ? {} : { userId };
-      const { token } = (
-        await running.api.gql(`mutation ($input: IssueTokenInput!) { issueToken(input: $input) { token } }`, {
-          input,
-        })
-      ).issueToken;
-      return running.api.as({ Authorization: `Bearer ${token}` });
-    };
     await (await token("alice")).patch(`/rest/v1/assistants/${id}`, { name: "Of Alice" }, 200);
     await (await token()).patch(`/rest/v1/assistants/${id}`, { name: "Of the key" }, 200);
     const [first, second, third] = await versionsOf(id);
@@ -394,7 +456,7 @@ describe("a version that is not there", () => {
     },
   );
 
-  test("an assistant from before versions were kept shows itself as version 1, and the first change makes its versions", async () => {
+  test("an assistant from before versions were kept shows itself as version 1, and its first change stores that", async () => {
     const id = await newAssistant(running.api, { name: "Early" });
     const forget = (assistantId: string) =>
       running.database.query(
@@ -404,9 +466,10 @@ describe("a version that is not there", () => {
     await forget(id);
     expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Early" } }]);
     await patch(id, "", { name: "Late" });
-    expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Late" } }]);
-    await patch(id, "", { name: "Later" });
-    expect((await versionsOf(id)).map(({ document }) => document.name)).toEqual(["Late", "Later"]);
+    expect(await versionsOf(id)).toMatchObject([
+      { number: 1, document: { name: "Early" } },
+      { number: 2, document: { name: "Late" } },
+    ]);
     const other = await newAssistant(running.api, { name: "Never changed" });
     await forget(other);
     await running.database.query("delete from online_steps where name = 'first_versions'");

@@ -60,6 +60,7 @@ async function meet(app: EngineApp, serverUrl: string): Promise<string[]> {
   const { token } = await app.api.post("/rest/v1/organization/token", { userId: IDS.userId }, 200);
   const own = app.api.as({ Authorization: `Bearer ${token}` });
   await own.patch(`/rest/v1/assistants/${assistantId}`, { description: "A better one" }, 200);
+  await own.post("/rest/v1/assistants", { name: "Of the person" }, 200);
   const texted = await newAssistant(app.api);
   const ids = [await chat(app, assistantId), await visit(app, assistantId), await call(app, assistantId)];
   const number = await connect(app, [texted]);

@@ -47,7 +47,6 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   api_keys: "id organization_id sealed_value",
   assistant_files: "assistant_id file_id organization_id problem status",
   assistant_drafts: "assistant_id content organization_id sealed_secrets",
-  assistants: "id organization_id sealed_tool_headers tool_servers",
   chat_configurations: "assistant_id organization_id",
   function_secrets: "assistant_id organization_id sealed_secret slot",
   version_heads: "assistant_id content organization_id",

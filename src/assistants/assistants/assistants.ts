@@ -115,18 +115,12 @@ export class Assistants {
     warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null, key = null } = encoded(input);
     const id = newId();
-    const keeper = this.scope.of(VersionKeeper);
-    const keeps = await keeper.isKeeping();
+    const creator = this.scope.of(VersionKeeper).author();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
-      const values = [id, name, description, variables, projectId, key];
+      const values = [id, name, description, variables, projectId, key, creator];
       const [row] = await withFreeKey(scope, "assistants", { key: input.key }, () =>
-        keeps
-          ? scope.change(Object.values(input).some(isLong) ? CREATE.any : CREATE.short, [
-              ...values,
-              keeper.author(),
-            ])
-          : scope.change(CREATE.none, values),
+        scope.change(CREATE, values),
       );
       return toAssistant(row!);
     });
@@ -140,17 +134,15 @@ export class Assistants {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const keeper = this.scope.of(VersionKeeper);
-    const author = Object.keys(changes).some(isOfDocument) ? [keeper.author()] : [];
-    const values = [id, ...Object.values(changes), ...author];
-    const updates = Object.values(input).some(isLong) ? UPDATES.any : UPDATES.short;
+    const isKept = Object.keys(changes).some(isOfDocument);
+    const updates = UPDATES[Object.values(input).some(isLong) ? "any" : "short"].of(Object.keys(changes));
+    const values = [id, ...Object.values(changes), ...(isKept ? [keeper.author()] : [])];
     const [row] = await withFreeKey(this.scope, "assistants", { id, key: input.key }, () =>
-      this.scope.change(updates.of(Object.keys(changes)), values),
+      isKept ? keeper.change(id, updates, values) : this.scope.change(updates, values),
     );
     if (!row) return this.scope.of(Templates).rejectWrite(id);
-    const { hasVersion, ...updated } = row;
-    if (!hasVersion) await keeper.record(id);
     warnOfUnusableNames(this.scope, input.variables);
-    return toAssistant(updated);
+    return toAssistant(row);
   }
 
   /**

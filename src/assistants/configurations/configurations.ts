@@ -58,25 +58,30 @@ interface Owner {
 
 /**
  * Statements that change some columns of a configuration, and make a version. Parameters: the assistant's id, the values
- * of the columns, the author of the version, and the functions of the version if the columns include `functions`.
+ * of the columns, and, if one of them is part of the document, the author of the version, the functions of the version if
+ * they are changed, and whether to change an assistant without versions.
  */
 const updatesOf = (kind: ConfigurationKind, hasLong: boolean) =>
   new StatementFamily(
     (columns, isPrepared) =>
       new AuditedStatement<object>((pieces) => {
-        const { table, $, db } = pieces;
+        const { table, $ } = pieces;
         const id = $(1);
         const live = table("assistants").select("id").where({ id }).whereNull("deletedAt");
         const configurations: Knex.QueryBuilder = table(CONFIGURATIONS[kind]);
         const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
         const rows = configurations.where({ assistantId: id }).whereIn("assistantId", live);
         const kept = columns.filter((column) => COLUMNS[kind].includes(column));
-        const functions = `${$(columns.length + 3).toQuery()}::text`;
-        const values = valuesOf("changed", `${kind}.`, kept.map(snake), functions);
-        const author = $(columns.length + 2);
+        if (kept.length === 0) return { rows: rows.update(changes).returning(COLUMNS[kind]) };
+        const [author, functions] = [$(columns.length + 2), $(columns.length + 3)];
+        const isUnversioned = kept.includes("functions") ? $(columns.length + 4) : functions;
+        const values = valuesOf(`${kind}.`, kept.map(snake), `${functions.toQuery()}::text`);
         return {
-          rows: rows.update(changes).returning([...COLUMNS[kind], db.raw(`${HAS_VERSION(id)}`)]),
-          ...(kept.length > 0 && { parts: versionParts(pieces, { id, values, author, hasLong }) }),
+          rows: rows
+            .whereRaw(`${HAS_VERSION(id, isUnversioned)}`)
+            .update(changes)
+            .returning(COLUMNS[kind]),
+          parts: versionParts(pieces, { id, values, author, hasLong }),
         };
       }, isPrepared),
   );
@@ -181,16 +186,18 @@ export class Configurations {
     assistantId: string,
     { changes, hasLong, kept }: ConfigurationChange,
   ): Promise<object> {
-    const keeper = this.scope.of(VersionKeeper);
     const columns = Object.keys(changes);
-    const author = columns.some((column) => COLUMNS[kind].includes(column)) ? [keeper.author()] : [];
-    const values = [...Object.values(changes), ...author, ...(kept === undefined ? [] : [kept])];
-    const updates = UPDATES[hasLong ? "any" : "short"][kind];
-    const [row] = await this.scope.change(updates.of(columns), [assistantId, ...values]);
-    if (!row) return this.scope.of(Templates).rejectWrite(assistantId);
-    const { hasVersion, ...changed } = row as { hasVersion: boolean };
-    if (!hasVersion) await keeper.record(assistantId);
-    return changed;
+    const updates = UPDATES[hasLong ? "any" : "short"][kind].of(columns);
+    const keeper = this.scope.of(VersionKeeper);
+    const values = [assistantId, ...Object.values(changes)];
+    const [row] = columns.some((column) => COLUMNS[kind].includes(column))
+      ? await keeper.change(assistantId, updates, [
+          ...values,
+          keeper.author(),
+          ...(kept === undefined ? [] : [kept]),
+        ])
+      : await this.scope.change(updates, values);
+    return row ?? this.scope.of(Templates).rejectWrite(assistantId);
   }
 
   /**

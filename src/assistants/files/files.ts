@@ -139,6 +139,7 @@ export class Files {
       const keeper = scope.of(VersionKeeper);
       const owners = await scope.table("assistant_files").where({ fileId: id }).orderBy("assistantId");
       for (const { assistantId } of owners) await keeper.lock(assistantId); // before the file, as attaching does
+      for (const { assistantId } of owners) await keeper.begin(assistantId);
       if ((await scope.table("files").where({ id }).delete()) === 0) missing("File", id);
       for (const { assistantId } of owners) await keeper.record(assistantId);
     });

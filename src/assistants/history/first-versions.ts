@@ -15,6 +15,6 @@ export async function makeFirstVersions(database: Database): Promise<void> {
     const left = await database.unversionedAssistants(BATCH_SIZE);
     if (left.length === 0) return;
     for (const { organizationId, assistantId } of left)
-      await database.scope(organizationId).of(VersionKeeper).record(assistantId);
+      await database.scope(organizationId).of(VersionKeeper).begin(assistantId);
   }
 }

@@ -59,6 +59,8 @@ export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQuerie
   };
 }
 
+const UPSERT = "on conflict (organization_id, assistant_id) do update set";
+
 /**
  * Parts that store a version if the whole document differs from that of the current one, or is the first one.
  * @param values SQL that selects all values of the document: the name of each and the value as jsonb
@@ -77,36 +79,13 @@ export function wholeVersionParts(
       select ${home.id}, ${id.toQuery()}, 1, next.content from (
         select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
           as content from given) next ${home.join} where next.content is not null
-      on conflict (organization_id, assistant_id) do update
-        set number = version_heads.number + 1, content = excluded.content
+      ${UPSERT} number = version_heads.number + 1, content = excluded.content
         where version_heads.content <> excluded.content
       returning version_heads.number, version_heads.content`),
     version: versionOf(pieces, parts),
     texts: db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
       select distinct ${home.id}, ${id.toQuery()}, digest, value::text from given ${home.join}
       where digest is not null and exists (select from head) on conflict do nothing`),
-  };
-}
-
-interface FirstParts extends VersionParts {
-  /** Values of the part `changed`, and those of the other parts, which are short. */
-  readonly values: readonly [own: Values, ...others: (readonly [part: string, values: Values])[]];
-  readonly hasLong: boolean;
-}
-
-/** Parts that store the first version of a new assistant, whose rows are inserted by the part `changed` and others. */
-export function firstVersionParts(pieces: Pieces, parts: FirstParts): VersionQueries {
-  const { db, home } = pieces;
-  const { id, hasLong } = parts;
-  const [own, ...others] = parts.values;
-  const contents = [contentOf(own, hasLong), ...others.map(([, values]) => contentOf(values, false))];
-  const from = ["changed", ...others.map(([part]) => part)].join(" cross join ");
-  return {
-    head: db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
-      select ${home.id}, ${id.toQuery()}, 1, ${contents.join(" || ")} from ${from} ${home.join}
-      returning version_heads.number, version_heads.content`),
-    version: versionOf(pieces, parts),
-    ...(hasLong && { texts: textsOf(pieces, id, own) }),
   };
 }
 
@@ -141,23 +120,21 @@ function contentOf(values: Values, hasLong: boolean): string {
   return `jsonb_build_object(${values.map(([name, sql]) => `'${name}', ${stored(sql)}`).join(", ")})`;
 }
 
-/** SQL whether an assistant has versions. */
-export const HAS_VERSION = (id: Knex.Raw): string =>
-  `exists (select from version_heads where version_heads.organization_id = $1
-    and version_heads.assistant_id = ${id.toQuery()}) as has_version`;
+/**
+ * SQL whether an assistant has versions, or a change is made without.
+ * @param isUnversioned whether to change an assistant that has none
+ */
+export const HAS_VERSION = (id: Knex.Raw, isUnversioned: Knex.Raw): string =>
+  `(${isUnversioned.toQuery()}::boolean or exists (select from version_heads
+    where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}))`;
 
 /**
- * The values of columns of a row that a part returns.
+ * The values of columns of the part `changed`.
  * @param prefix of their names
  * @param functions SQL of the list of functions as text without secrets
  */
-export const valuesOf = (
-  part: string,
-  prefix: string,
-  columns: readonly string[],
-  functions = `${part}.functions::text`,
-): Values =>
-  columns.map((column) => [`${prefix}${column}`, column === "functions" ? functions : `${part}.${column}`]);
+export const valuesOf = (prefix: string, columns: readonly string[], functions = ""): Values =>
+  columns.map((column) => [`${prefix}${column}`, column === "functions" ? functions : `changed.${column}`]);
 
 /** Columns of configurations that are no values of a document. */
 export const HIDDEN = "'{organization_id,assistant_id,updated_at,functions}'::text[]";

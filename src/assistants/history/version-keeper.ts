@@ -1,4 +1,5 @@
 import { currentDate } from "../../platform/clock";
+import type { AuditedStatement } from "../../platform/database/audited-statement";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf, Statement, statement } from "../../platform/database/statement";
 import { SPOKEN_KINDS, withoutSecrets } from "./function-secrets";
@@ -12,6 +13,8 @@ const keeping = new WeakSet<object>();
 
 /** A document as it is stored now: its parts as JSON text, and the lists of functions as they are written. */
 interface LiveDocument {
+  /** Who makes the first version, as JSON. */
+  readonly creator: string;
   readonly assistant: string;
   readonly voice: string;
   readonly sms: string;
@@ -42,21 +45,61 @@ export class VersionKeeper {
   }
 
   /**
+   * Runs a change that stores a version in its statement. An assistant without versions first gets its first one.
+   * @param values those of the statement without the last, whether to change an assistant without versions
+   */
+  async change<R>(
+    assistantId: string,
+    statement: AuditedStatement<R>,
+    values: readonly unknown[],
+  ): Promise<R[]> {
+    const rows = await this.scope.change(statement, [...values, false]);
+    if (rows.length > 0) return rows;
+    await this.begin(assistantId);
+    return this.scope.change(statement, [...values, true]);
+  }
+
+  /** Stores version 1 of an assistant that has none, as it is before a change. Its creator is the author. */
+  async begin(assistantId: string): Promise<void> {
+    const heads = this.scope.table("version_heads").where({ assistantId }).select("number");
+    if (!(await this.isKeeping()) || (await heads).length > 0) return;
+    // The audit entry of the operation belongs to the change.
+    await this.scope.with({ operation: undefined }).transaction(async (scope) => {
+      const keeper = scope.of(VersionKeeper);
+      const live = await keeper.lock(assistantId);
+      if (live) await keeper.store(assistantId, live, live.creator);
+    });
+  }
+
+  /**
    * Stores a version if the assistant differs from its current one, or has none. Concurrent changes of the assistant
    * wait until the end of the transaction.
    */
   async record(assistantId: string, note?: string | null): Promise<void> {
     if (!(await this.isKeeping())) return;
     await this.scope.transaction(async (scope) => {
-      const live = await scope.of(VersionKeeper).lock(assistantId);
-      if (!live) return;
-      const files = await scope.read(FILE_IDS, [assistantId]);
-      const { assistant, voice, sms, chat, theme } = live;
-      const functions = SPOKEN_KINDS.map((kind) => withoutSecrets(kind, live[`${kind}Functions`]));
-      const ids = JSON.stringify(files.map(({ fileId }) => fileId));
-      const values = [assistantId, this.author(note), assistant, voice, sms, chat, theme, ...functions, ids];
-      await scope.write(RECORD, values);
+      const keeper = scope.of(VersionKeeper);
+      const live = await keeper.lock(assistantId);
+      if (live) await keeper.store(assistantId, live, keeper.author(note));
     });
+  }
+
+  private async store(assistantId: string, live: LiveDocument, author: string): Promise<void> {
+    const files = await this.scope.read(FILE_IDS, [assistantId]);
+    const { assistant, voice, sms, chat, theme } = live;
+    const functions = SPOKEN_KINDS.map((kind) => withoutSecrets(kind, live[`${kind}Functions`]));
+    const ids = JSON.stringify(files.map(({ fileId }) => fileId));
+    await this.scope.write(RECORD, [
+      assistantId,
+      author,
+      assistant,
+      voice,
+      sms,
+      chat,
+      theme,
+      ...functions,
+      ids,
+    ]);
   }
 
   /** Locks the rows of an assistant in the order that all changes have. @returns undefined if there is none */
@@ -69,7 +112,8 @@ export class VersionKeeper {
 /** A lock of several tables is taken in the order of the tables. */
 const LOCK = new Statement<LiveDocument>(({ db }) =>
   db.raw(`
-  select jsonb_build_object('name', a.name, 'description', a.description, 'variables', a.variables)::text as assistant,
+  select coalesce(a.created_by, jsonb_build_object('actor', 'SYSTEM', 'at', a.created_at))::text as creator,
+    jsonb_build_object('name', a.name, 'description', a.description, 'variables', a.variables)::text as assistant,
     (to_jsonb(v) - ${HIDDEN})::text as voice, (to_jsonb(s) - ${HIDDEN})::text as sms,
     (to_jsonb(c) - ${HIDDEN})::text as chat, (to_jsonb(t) - ${HIDDEN})::text as theme,
     v.functions::text as voice_functions, s.functions::text as sms_functions, c.functions::text as chat_functions

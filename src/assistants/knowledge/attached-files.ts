@@ -69,6 +69,7 @@ export class AttachedFiles {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
       await attached.lockAssistant(assistantId);
+      await scope.of(VersionKeeper).begin(assistantId);
       const { detectedType } = await scope.of(Files).byId(fileId);
       if (!isReadable(detectedType)) throw notReadable(detectedType);
       const isNew = await attached.add(assistantId, fileId);
@@ -112,6 +113,7 @@ export class AttachedFiles {
   async detach(assistantId: string, fileId: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
       await scope.of(AttachedFiles).lockAssistant(assistantId);
+      await scope.of(VersionKeeper).begin(assistantId);
       await scope.of(Files).byId(fileId);
       await scope.of(AttachedFiles).removeAttachment(assistantId, fileId);
       await scope.of(VersionKeeper).record(assistantId);

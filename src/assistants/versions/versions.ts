@@ -65,26 +65,32 @@ const BY_NUMBER = statement<VersionRow>(({ db }) =>
     select one.assistant_id, one.number from unnest($2::text[], $3::integer[]) as one (assistant_id, number))`),
 );
 
+/** The current versions; those of assistants without stored versions as they will be stored. */
 const CURRENT = statement<VersionRow>(({ db }) =>
   db.raw(`
-  select ${COLUMNS.replace(/\w+/g, "v.$&")} from version_heads h
+  select a.id as assistant_id, v.number, v.note, v.actor, v.key_id, v.user_id, v.created_at
+  from assistants a join version_heads h on h.organization_id = $1 and h.assistant_id = a.id
   join assistant_versions v on v.organization_id = $1 and v.assistant_id = h.assistant_id and v.number = h.number
-  where h.organization_id = $1 and h.assistant_id = any($2::text[])`),
+  where a.organization_id = $1 and a.id = any($2::text[])
+  union all
+  select a.id, 1, null, coalesce(a.created_by->>'actor', 'SYSTEM'), a.created_by->>'keyId', a.created_by->>'userId',
+    coalesce((a.created_by->>'at')::timestamptz, a.created_at)
+  from assistants a where a.organization_id = $1 and a.id = any($2::text[]) and not exists (
+    select from version_heads h where h.organization_id = $1 and h.assistant_id = a.id)`),
 );
 
-/** The versions of assistants. A template, and an assistant from before versions were kept, is its own version 1. */
+/** The versions of assistants. A template, and an assistant that nobody has changed, is its own version 1. */
 export class Versions {
   constructor(private readonly scope: Scope) {}
 
   /** The version that answers now. Calls in the same tick share one statement. */
   async current(owner: Owner): Promise<AssistantVersion> {
-    if (owner.template) return firstOf(owner);
+    if (owner.template) return ofTemplate(owner);
     const loader = this.scope.loader<VersionRow | undefined>("versions.current", async (ids) => {
       const rows = await this.scope.read(CURRENT, [ids]);
       return ids.map((id) => rows.find(({ assistantId }) => assistantId === id));
     });
-    const row = await loader.load(owner.id);
-    return row ? toVersion(row) : firstOf(owner);
+    return toVersion((await loader.load(owner.id)) ?? missing("Assistant", owner.id));
   }
 
   /** @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND */
@@ -121,7 +127,7 @@ export class Versions {
       scope.loader<number>("versions.count", (ids) => readCounts(scope, COUNT, ids)).load(owner.id);
     const stored = owner.template ? [] : (await page.load(owner.id)).map(toVersion);
     const isEmpty = stored.length === 0 && after === null && before === null;
-    const found = isEmpty ? [firstOf(owner)] : stored;
+    const found = isEmpty ? [await this.current(owner)] : stored;
     return connectionOf(found, query, async () => Math.max(1, owner.template ? 1 : await count()));
   }
 
@@ -140,7 +146,7 @@ export class Versions {
   async describe(assistantId: string, number: number, note: string): Promise<AssistantVersion> {
     return this.scope.transaction(async (scope) => {
       await scope.of(Assistants).checkOwn(assistantId);
-      await scope.of(VersionKeeper).record(assistantId);
+      await scope.of(VersionKeeper).begin(assistantId);
       const rows = scope.table("assistant_versions").where({ assistantId, number });
       const changed = await rows.update({ note: note === "" ? null : note });
       if (changed === 0) missing("Version", String(number));
@@ -166,15 +172,19 @@ export class Versions {
     });
   }
 
-  /** The stored values of a version. */
-  async values({
-    assistantId,
-    number,
-  }: Pick<AssistantVersion, "assistantId" | "number">): Promise<DocumentValues> {
-    const loader = this.scope.loader<DocumentValues | undefined>("versions.contents", (ids) =>
-      readContents(this.scope, ids.map(keyOf)),
-    );
-    return (await loader.load(idOf({ assistantId, number }))) ?? liveValues(this.scope, assistantId);
+  /** The values of a version. */
+  async values(version: Pick<AssistantVersion, "assistantId" | "number">): Promise<DocumentValues> {
+    const id = idOf(version);
+    const read = (name: string) => {
+      const loader = this.scope.loader<DocumentValues | undefined>(name, (ids) =>
+        readContents(this.scope, ids.map(keyOf)),
+      );
+      return loader.load(id);
+    };
+    const stored = await read("versions.contents");
+    if (stored) return stored;
+    const live = await liveValues(this.scope, version.assistantId);
+    return (await read("versions.storedMeanwhile")) ?? live; // a change stores the version before it
   }
 }
 
@@ -192,8 +202,8 @@ const toVersion = ({ keyId, userId, actor, ...row }: VersionRow): AssistantVersi
   actor: userId !== null ? `user:${userId}` : keyId !== null ? `key:${keyId}` : actor.toLowerCase(),
 });
 
-/** The only version of an assistant without stored ones. */
-const firstOf = ({ id, createdAt }: Owner): AssistantVersion => ({
+/** The only version of a template. */
+const ofTemplate = ({ id, createdAt }: Owner): AssistantVersion => ({
   id: idOf({ assistantId: id, number: 1 }),
   assistantId: id,
   number: 1,

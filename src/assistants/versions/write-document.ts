@@ -31,6 +31,7 @@ interface Writing {
 export async function lockDocument(scope: Scope, assistantId: string): Promise<void> {
   await scope.of(Assistants).checkOwn(assistantId);
   await scope.of(VersionKeeper).lock(assistantId);
+  await scope.of(VersionKeeper).begin(assistantId);
   scope.forget();
 }
 

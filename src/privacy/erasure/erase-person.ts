@@ -56,6 +56,7 @@ export async function erasePerson(
     await withdraw(scope, digests, count);
     if (isRemembered(person)) await forgetFacts(scope, [person.value], until, count);
     await scope.table("assistant_versions").whereIn("userId", names).update({ userId: null });
+    await scope.write(FORGET_CREATOR, [names]);
     if (person.kind === "phoneNumber") await removeTexts(scope, person.value, { until, count, erasureId });
   });
 }
@@ -69,6 +70,12 @@ async function digestsOf(scope: Scope, names: readonly string[]): Promise<string
   const digest = digesting(scope, await scope.of(DigestKey).sealed());
   return names.flatMap((value) => IDENTIFIER_KINDS.map((kind) => digest({ kind, value })));
 }
+
+const FORGET_CREATOR = statement(({ db }) =>
+  db.raw(`
+  update assistants set created_by = created_by - 'userId'
+  where assistants.organization_id = $1 and created_by->>'userId' = any($2::text[])`),
+);
 
 /** Deletes waiting jobs for one of these chats or the phone number. */
 const FORGET_JOBS = statement(({ db }) => db.raw("select parley_forget_jobs($1, $2::text[], $3)"));
