@@ -16,6 +16,7 @@ import {
   type DocumentValues,
   type PartialDocument,
 } from "./document";
+import type { DraftCopy } from "./pins";
 import { Versions } from "./versions";
 import { lockDocument, writeDocument } from "./write-document";
 
@@ -50,6 +51,12 @@ export class Drafts {
   /** The draft of an assistant. Calls in the same tick share one statement. */
   of(assistantId: string): Promise<AssistantDraft | undefined> {
     return this.row(assistantId);
+  }
+
+  /** The draft for a conversation. @throws DRAFT_NOT_FOUND */
+  async copy(assistantId: string): Promise<DraftCopy> {
+    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    return { content: draft.content, secrets: this.secretsOf(draft) };
   }
 
   /** The current document of the assistant with the changes of its draft. @throws DRAFT_NOT_FOUND */
