@@ -6,9 +6,11 @@ import { Assistants, type Assistant } from "../assistants/assistants";
 import { originsOf } from "../configurations/origins";
 import { Files } from "../files/files";
 import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { differences, type DocumentChange } from "./differences";
 import {
   documentOf,
+  fileIdsIn,
   functionsIn,
   valuesOf,
   withoutSecretsIn,
@@ -85,6 +87,7 @@ export class Drafts {
       const drafts = scope.of(Drafts);
       const { values, secrets } = await drafts.checked(input);
       const draft = await drafts.row(assistantId);
+      await scope.of(AttachedFiles).addToDraft(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,

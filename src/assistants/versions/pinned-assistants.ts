@@ -14,6 +14,7 @@ import {
   type Kinds,
 } from "../configurations/configurations";
 import { storedSlotsIn, withSecrets, type SpokenKind } from "../history/function-secrets";
+import type { KnowledgeSource } from "../knowledge/knowledge";
 import { SecretSlots } from "../history/secret-slots";
 import { ChatDrafts } from "./chat-drafts";
 import { fileIdsIn, rowsOf, type DocumentValues } from "./document";
@@ -117,6 +118,14 @@ export class PinnedAssistants {
     const own = await this.columnsOf(kind, id, values, pin);
     const shown = configurations.shown(kind, id, { ...live, ...own } as unknown as Kinds[K]); // all of its columns
     return { ...shown, ...(fileIds && { fileIds }) };
+  }
+
+  /** What a conversation may look up during a turn: the assistant may have got other files since the turn began. */
+  async knowledge({ id, pin }: Owner, source: KnowledgeSource): Promise<KnowledgeSource> {
+    if (!pin || source.fileIds) return source;
+    const { [id]: version = null } = await this.currentVersions([id]);
+    const fileIds = fileIdsIn(await this.values(id, version, pin));
+    return { resources: source.resources, ...(fileIds && { fileIds }) };
   }
 
   /** Current versions by assistant, of those that have versions. */
