@@ -167,12 +167,14 @@ export function exampleFor(schema: JsonSchema, components: Components): unknown 
   if (schema.type === "array") return [exampleFor(schema.items as JsonSchema, components)];
   if (schema.properties) {
     const required = (schema.required ?? []) as readonly string[];
-    // Skips optional texts and lists without an example.
+    // Skips optional texts, numbers, lists and booleans of extensions without an example.
     const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).filter(
       ([name, property]) =>
         property.examples !== undefined ||
         required.includes(name) ||
-        !/string|array/.test(String(property.type)),
+        !(property["x-extension"] ? /string|integer|array|boolean/ : /string|integer|array/).test(
+          String(property.type),
+        ),
     );
     return Object.fromEntries(entries.map(([name, property]) => [name, exampleFor(property, components)]));
   }

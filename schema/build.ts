@@ -12,6 +12,7 @@ import { AuditResolver } from "./audit-events/audit-events";
 import { CallResolver } from "./calls/calls";
 import { AssistantChangeResolver, ChangesResolver, RecordChangeResolver } from "./changes/changes";
 import { AssistantChatResolver, ChatResolver } from "./chats/chats";
+import { ChatVersionResolver, EventVersionResolver, LogVersionResolver } from "./logs/chat-versions";
 import { AllowedOriginsResolver } from "./configurations/allowed-origins";
 import { ConfigurationResolver, RagSettingsResolver } from "./configurations/configurations";
 import { fillEnums } from "./core/enums";
@@ -60,6 +61,9 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   LogResolver,
   LogLengthResolver,
   AllLogsResolver,
+  ChatVersionResolver,
+  EventVersionResolver,
+  LogVersionResolver,
   LogChatResolver,
   LogListItemChatResolver,
   LogEntryChatResolver,

@@ -128,14 +128,15 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with an assistant. Returns as soon as the call is queued; events report its progress. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED.",
+      "Calls a telephone number with an assistant. Returns as soon as the call is queued; events report its progress. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, QUOTA_EXCEEDED.",
   })
   placeAssistantCall(
     @Arg("input", { description: "Telephone number to call and assistant that speaks." })
-    { assistantId, phoneNumber, ...callee }: PlaceAssistantCallInput,
+    { assistantId, assistantVersion, draft, phoneNumber, ...callee }: PlaceAssistantCallInput,
     @Ctx() { scope }: Context,
   ) {
-    return placeCall(scope, { assistantId }, phoneNumber, callee);
+    const target = targetOf({ assistantId }, { assistantVersion, draft });
+    return placeCall(scope, target, phoneNumber, callee);
   }
 
   @Dials

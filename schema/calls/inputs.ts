@@ -1,4 +1,4 @@
-import { ArgsType, ID, InputType } from "type-graphql";
+import { ArgsType, ID, InputType, Int } from "type-graphql";
 import type { Callee } from "../../src/channels/calls/place-call";
 import { STATUSES } from "../../src/chats/chats/chats";
 import { ConnectionArgs } from "../core/connection";
@@ -67,6 +67,18 @@ abstract class PhoneFields extends CallFields {
 export class PlaceAssistantCallInput extends PhoneFields {
   @Field(() => ID, { description: "Id of the assistant that speaks." })
   assistantId!: string;
+  @Rule({ nullable: false, minimum: 1, "x-extension": true })
+  @Field(() => Int, {
+    nullable: true,
+    description: "Number of the version of the assistant that speaks, from 1. Default: the current one.",
+  })
+  assistantVersion?: number;
+  @Rule({ nullable: false, "x-extension": true })
+  @Field({
+    nullable: true,
+    description: "Whether the assistant's draft speaks, as it is now. Default: false.",
+  })
+  draft?: boolean;
 }
 
 @InputType({

@@ -109,6 +109,9 @@ export class Chat {
   endedReason!: string | null;
   @Field(() => ID, { description: "Id of the assistant that the conversation began with." })
   assistantId!: string;
+  assistantVersion!: number | null;
+  runsDraft!: boolean;
+  speakerVersions!: Readonly<Record<string, number>> | null;
   uniqueId!: string | null;
   workflowId!: string | null;
   workflowNodeId!: string | null;
@@ -158,7 +161,7 @@ export class ChatResolver {
 
   @Mutation(() => Chat, {
     description:
-      "Starts a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
+      "Starts a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
   })
   startChat(
     @Arg("input", { description: "The new chat." }) input: StartChatInput,

@@ -22,6 +22,19 @@ export class StartChatInput {
     description: "Id of the deployment to use. Its type must support chats on this channel.",
   })
   deploymentId?: string;
+  @Rule({ nullable: false, minimum: 1, "x-extension": true })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version of the assistant that answers, from 1; needs assistantId. Default: the deployment's, else the current one.",
+  })
+  assistantVersion?: number;
+  @Rule({ nullable: false, "x-extension": true })
+  @Field({
+    nullable: true,
+    description: "Whether the assistant's draft answers, as it is now; needs assistantId. Default: false.",
+  })
+  draft?: boolean;
   @NotNull
   @Field(() => Channel, {
     nullable: true,

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
@@ -36,6 +36,12 @@ export class Deployment {
       "Key by which files name it, unique among the organization's deployments; null if it has none.",
   })
   key!: string | null;
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version of the assistant that its conversations run; null for the current one when they begin.",
+  })
+  assistantVersion!: number | null;
   @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field({ description: "Time of the last change." })
@@ -70,6 +76,13 @@ export class UpdateDeploymentInput {
     description: "Id of the assistant that speaks. Omit it for a workflow.",
   })
   assistantId?: string | null;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version of the assistant that its conversations run, from 1. Null or a new assistant: the current one when they begin.",
+  })
+  assistantVersion?: number | null;
   @Field(() => ID, { nullable: true, description: "Id of the workflow that runs. Omit it for an assistant." })
   workflowId?: string | null;
   @Rule({ minLength: 1, maxLength: 255 })

@@ -31,6 +31,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     context: "function_secrets/{assistant_id}/{slot}",
   },
   ofRow("assistant_drafts", "sealed_secrets", "assistant_id"),
+  ofRow("chat_drafts", "sealed_secrets", "chat_id"),
   ofRow("webhook_destinations", "sealed_secret"),
   ofRow("webhook_destinations", "former_sealed_secret"),
   ofRow("model_credentials", "sealed_key", "id", "provider"),

@@ -1,4 +1,5 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
+import { storeResources } from "../assistants/versions/store-resources";
 import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
@@ -53,6 +54,13 @@ const CHAT = { type: "Chat", id: "chatId" };
 /** Audits changes that the watch makes to a call after its callbacks were lost. */
 const watching = (scope: Scope, chatId: string): Scope =>
   scope.audited(jobOf("call.watch", "Call", chatId, { storedWith: "events" }));
+
+/** Stores the passages of an assistant's resources if there is a model for their vectors, then the vectors. */
+async function embedKnowledge(scope: Scope, owner: Payload): Promise<void> {
+  const { assistantId } = owner;
+  if (assistantId !== undefined && scope.ports.embeddings) await storeResources(scope, assistantId);
+  await embedPassages(scope, owner);
+}
 
 /** Tasks by name, which is stored with their jobs. */
 export const tasks = {
@@ -130,7 +138,7 @@ export const slowTasks = {
   },
   "knowledge.embed": {
     reachesPeople: false,
-    run: (scope, owner) => embedPassages(scope, owner),
+    run: embedKnowledge,
     givenUp: onlyLogged, // the passages are still found by full-text search
   },
   "erasure.run": {

@@ -98,6 +98,28 @@ describe("with pgvector and a key", () => {
     expect(await database.query(kept, [assistantId])).toEqual([{ content: CARS }]);
   });
 
+  test("the passages of resources stay as long as a live chat runs their version", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const change = (resources: string) =>
+      api.patch(`/rest/v1/assistants/${assistantId}/chat`, { resources }, 200);
+    const stored = async () => {
+      await find("My hound?", assistantId, CARS); // another text is asked for: a job stores the passages
+      await drain(running);
+      const texts = "select content from passages where assistant_id = $1 order by content";
+      return (await database.query<{ content: string }>(texts, [assistantId])).map(({ content }) => content);
+    };
+    await change(DOGS);
+    const chatId = await newChat(api, assistantId);
+    await change(CARS);
+    expect(await stored()).toEqual([DOGS, CARS].sort());
+    expect(await find("My hound?", assistantId, DOGS)).toEqual([DOGS]);
+    await api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: chatId });
+    await change(`${CARS} Always.`);
+    await find("My hound?", assistantId, `${CARS} Always.`);
+    expect(await stored()).toEqual([`${CARS} Always.`]);
+  });
+
   test("nothing is found of other assistants, other organizations or detached files", async () => {
     await knowing(DOGS);
     const assistantId = await knowing(CARS);
@@ -115,6 +137,10 @@ describe("with pgvector and a key", () => {
     ).assistant;
     expect(files).toEqual([{ id: fileId }]);
     await other.api.gql(change("detachFile"), { a: theirs, f: fileId });
+    const scope = running.app.database.scope(other.organizationId);
+    const found = () => scope.of(Knowledge).find("My hound?", theirs, { resources: "" });
+    expect(await found()).toEqual([]);
+    await other.api.delete(`/rest/v1/files/${fileId}`, 200);
     const left = "select count(*)::int as count from passage_embeddings where organization_id = $1";
     expect(await database.query(left, [other.organizationId])).toEqual([{ count: 0 }]);
   });

@@ -117,7 +117,7 @@ describe("a file attached to an assistant", () => {
     expect(await passagesOf(fileId)).toHaveLength(1);
   });
 
-  test("is read once for all its assistants, and its index is deleted with the last attachment", async () => {
+  test("is read once for all its assistants, and its index is deleted with the last assistant that has or had it", async () => {
     const [one, two] = [await newAssistant(running.api), await newAssistant(running.api)];
     const fileId = await uploaded({ content: "Parking is free." });
     await attach(one, fileId);
@@ -129,6 +129,8 @@ describe("a file attached to an assistant", () => {
     expect((await ask(one, "Parking?")).content).toContain("I don't know");
     expect((await ask(two, "Parking?")).content).toBe("Parking is free.");
     await running.api.delete(`/rest/v1/assistants/${two}`, 200);
+    expect(await passagesOf(fileId)).toHaveLength(1);
+    await running.api.delete(`/rest/v1/assistants/${one}`, 200);
     expect(await passagesOf(fileId)).toEqual([]);
   });
 

@@ -119,7 +119,8 @@ export class Configurations {
     );
   }
 
-  private shown<K extends ConfigurationKind>(
+  /** A stored configuration with identifiers that the catalog has. */
+  shown<K extends ConfigurationKind>(
     kind: K,
     assistantId: string,
     stored: Kinds[K],

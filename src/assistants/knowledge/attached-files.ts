@@ -6,6 +6,7 @@ import { Files } from "../files/files";
 import { VersionKeeper } from "../history/version-keeper";
 import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
 import { Embeddings } from "./embeddings";
+import { FilePassages } from "./file-passages";
 import { storePassages } from "./store-passages";
 
 export type IndexStatus = "PENDING" | "READY" | "FAILED";
@@ -44,10 +45,14 @@ const FILES_OF_ASSISTANTS = statement<AttachedFile & { assistantId: string; size
 
 /**
  * The files that assistants use for answers. The passages of a file are stored once for all assistants, as long as one
- * of them has the file.
+ * of them has the file, in its current version or another one.
  */
 export class AttachedFiles {
-  constructor(private readonly scope: Scope) {}
+  private readonly passages: FilePassages;
+
+  constructor(private readonly scope: Scope) {
+    this.passages = scope.of(FilePassages);
+  }
 
   /** The files of an assistant in order of attachment. Calls in the same tick share one statement. */
   of(assistantId: string): Promise<AttachedFile[]> {
@@ -94,19 +99,30 @@ export class AttachedFiles {
 
   /** @returns whether the assistant did not have the file */
   private async add(assistantId: string, fileId: string): Promise<boolean> {
-    await this.lockFile(fileId);
+    await this.passages.lock(fileId);
     const known = await this.rows({ fileId });
     const own = known.find((row) => row.assistantId === assistantId);
     if (own && own.status !== "FAILED") return false;
     if (!own) await this.checkCount(assistantId);
-    const read = known.find(({ status }) => status === "READY");
-    const { status, passages } = read ?? { status: "PENDING", passages: 0 };
+    const passages = await this.passages.count(fileId);
+    const isRead = passages > 0 || known.some(({ status }) => status === "READY");
     await this.scope
-      .insert("assistant_files", { assistantId, fileId, status, passages })
+      .insert("assistant_files", { assistantId, fileId, status: isRead ? "READY" : "PENDING", passages })
       .onConflict(["organizationId", "assistantId", "fileId"])
       .merge(["status", "passages", "problem"]);
-    if (!read) await this.enqueue(fileId);
+    await this.passages.unkeep(assistantId, fileId);
+    if (!isRead) await this.enqueue(fileId);
     return !own;
+  }
+
+  /** Indexes files of a draft that the assistant does not have, for conversations with the draft. Runs in a transaction. */
+  async addToDraft(assistantId: string, fileIds: readonly string[]): Promise<void> {
+    const attached = await this.rows({ assistantId });
+    for (const fileId of fileIds.filter((id) => !attached.some((row) => row.fileId === id)).sort()) {
+      await this.passages.lock(fileId);
+      await this.passages.keep(assistantId, fileId);
+      if ((await this.passages.count(fileId)) === 0) await this.enqueue(fileId);
+    }
   }
 
   /** Does nothing if the file is not attached. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND */
@@ -122,17 +138,22 @@ export class AttachedFiles {
 
   /** Detaches all files of an assistant that is being deleted, and deletes the passages of its resources. */
   async detachAll(assistantId: string): Promise<void> {
-    for (const { fileId } of await this.rows({ assistantId }))
-      await this.removeAttachment(assistantId, fileId);
+    for (const { fileId } of await this.rows({ assistantId })) {
+      await this.passages.lock(fileId);
+      await this.scope.table("assistant_files").where({ assistantId, fileId }).delete();
+      await this.passages.release(assistantId, fileId);
+    }
+    for (const fileId of (await this.passages.kept(assistantId)).sort())
+      await this.passages.release(assistantId, fileId);
     await this.scope.table("passages").where({ assistantId }).delete();
   }
 
-  /** Stores the result of reading a file, unless the file was detached in the meantime. */
+  /** Stores the result of reading a file, unless no version of an assistant has the file anymore. */
   async storeResult(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
-      if (!(await attached.lockFile(fileId))) return;
-      if ((await attached.rows({ fileId })).length === 0) return;
+      if (!(await attached.passages.lock(fileId))) return;
+      if (!(await attached.passages.isUsed(fileId))) return;
       await scope.table("passages").where({ fileId }).delete();
       const passages = "passages" in reading ? reading.passages : [];
       await storePassages(scope, fileId, passages);
@@ -149,10 +170,11 @@ export class AttachedFiles {
   }
 
   private async removeAttachment(assistantId: string, fileId: string): Promise<void> {
-    await this.lockFile(fileId);
-    await this.scope.table("assistant_files").where({ assistantId, fileId }).delete();
-    const others = await this.rows({ fileId });
-    if (others.length === 0) await this.scope.table("passages").where({ fileId }).delete();
+    await this.passages.lock(fileId);
+    const removed = await this.scope.table("assistant_files").where({ assistantId, fileId }).delete();
+    if (removed === 0) return;
+    if (await this.scope.of(VersionKeeper).isKeeping()) return this.passages.keep(assistantId, fileId);
+    await this.passages.release(assistantId, fileId);
   }
 
   private async rows(condition: { fileId: string } | { assistantId: string }): Promise<AttachmentRow[]> {
@@ -169,12 +191,6 @@ export class AttachedFiles {
       .forNoKeyUpdate();
     const locked = await live;
     if (locked.length === 0) await this.scope.of(Templates).rejectWrite(id);
-  }
-
-  /** Locks a file until the end of the transaction. @returns whether it exists */
-  private async lockFile(id: string): Promise<boolean> {
-    const locked = await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate();
-    return locked.length > 0;
   }
 
   private async checkCount(assistantId: string): Promise<void> {

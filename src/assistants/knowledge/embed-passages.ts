@@ -1,9 +1,6 @@
-import { CONFIGURATIONS } from "../configurations/configurations";
-import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
-import { split } from "./split";
 
 /** Passages per request. */
 const BATCH_SIZE = 64;
@@ -23,7 +20,6 @@ export async function embedPassages(
 ): Promise<void> {
   const { embeddings } = scope.ports;
   if (!embeddings) return;
-  if (assistantId !== undefined) await storeResources(scope, assistantId);
   const owner = fileId ?? assistantId ?? "";
   for (;;) {
     const statement = fileId === undefined ? OF_ASSISTANT : OF_FILE;
@@ -49,7 +45,9 @@ const ofOwner = (condition: string) =>
 const OF_FILE = ofOwner("passages.file_id = $2");
 const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in (
   select assistant_files.file_id from assistant_files
-  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`);
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+  union all select version_files.file_id from version_files
+  where version_files.organization_id = $1 and version_files.assistant_id = $2))`);
 
 /** Stores vectors, except for passages that were deleted in the meantime. */
 async function store(
@@ -68,24 +66,5 @@ async function store(
           .insert("passage_embeddings", { passageId, model, embedding: JSON.stringify(vectors[index]) })
           .onConflict(["organizationId", "passageId"])
           .merge();
-  });
-}
-
-/** Stores the passages of an assistant's resources, because vectors refer to stored passages. */
-async function storeResources(scope: Scope, assistantId: string): Promise<void> {
-  await scope.transaction(async (scope) => {
-    if (!(await scope.tryLock(`resources/${assistantId}`))) return; // another job does the same
-    const texts = new Set<string>();
-    for (const kind of ["voice", "sms", "chat"] as const) {
-      const rows = await scope.table(CONFIGURATIONS[kind]).select("resources").where({ assistantId });
-      for (const { resources } of rows) for (const text of split(resources)) texts.add(text);
-    }
-    const stored = await scope.table("passages").select("id", "content").where({ assistantId });
-    const stale = stored.filter(({ content }) => !texts.has(content)).map(({ id }) => id);
-    if (stale.length > 0) await scope.table("passages").whereIn("id", stale).delete();
-    const known = new Set(stored.map(({ content }) => content));
-    const missing = [...texts].filter((text) => !known.has(text));
-    const rows = missing.map((content, ordinal) => ({ id: newId(), assistantId, ordinal, content }));
-    await scope.insertAll("passages", rows);
   });
 }

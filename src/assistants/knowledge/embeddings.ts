@@ -32,6 +32,14 @@ interface PassageRow {
   readonly page: number | null;
 }
 
+/** The passages to search. */
+interface SearchedTexts {
+  /** Passages of the resources. */
+  readonly resources: readonly string[];
+  /** Ids of files; undefined for those that the assistant has now. */
+  readonly fileIds: readonly string[] | undefined;
+}
+
 const NEAREST = unprepared<PassageRow>(({ db }) =>
   db.raw(`
   select passages.content as text, files.name as source, passages.file_id, passages.page
@@ -40,9 +48,9 @@ const NEAREST = unprepared<PassageRow>(({ db }) =>
   left join files on files.organization_id = $1 and files.id = passages.file_id
   where passage_embeddings.organization_id = $1 and passage_embeddings.model = $3
     and vector_dims(embedding) = vector_dims($4::vector)
-    and ((passages.assistant_id = $2 and passages.content = any($5::text[])) or passages.file_id in (
-      select assistant_files.file_id from assistant_files
-      where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))
+    and ((passages.assistant_id = $2 and passages.content = any($5::text[]))
+      or passages.file_id = any(coalesce($7::text[], array(select assistant_files.file_id from assistant_files
+        where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))))
   order by embedding <=> $4::vector limit $6`),
 );
 
@@ -54,7 +62,7 @@ export class Embeddings {
   async findNearest(
     question: string,
     assistantId: string,
-    resources: readonly string[],
+    { resources, fileIds }: SearchedTexts,
     limit: number,
   ): Promise<Passage[]> {
     const { embeddings } = this.scope.ports;
@@ -62,7 +70,7 @@ export class Embeddings {
     const vector = await this.embedQuestion(question);
     if (!vector) return [];
     await this.enqueueIfChanged(assistantId, resources);
-    const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, limit];
+    const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, limit, fileIds];
     const rows = await this.scope.read(NEAREST, values);
     return rows.map(({ text, source, fileId, page }) => ({
       text,

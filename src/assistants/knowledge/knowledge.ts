@@ -28,17 +28,22 @@ const MIN_COVERAGE = 0.5;
 /** In characters. Only one part of a longer passage is quoted. */
 const MAX_QUOTE_LENGTH = 500;
 
-type Resources = Pick<ChannelConfiguration, "resources">;
+/** What an assistant knows: its resources, and its files unless others are named. */
+export interface KnowledgeSource extends Pick<ChannelConfiguration, "resources"> {
+  /** Ids of the files to use instead of those that the assistant has now. */
+  readonly fileIds?: readonly string[];
+}
 
 /** The knowledge of assistants, searched with PostgreSQL's full-text search and with vectors if available. */
 export class Knowledge {
   constructor(private readonly scope: Scope) {}
 
   /** Passages from resources and files that match a question, best first. */
-  async find(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
+  async find(question: string, assistantId: string, source: KnowledgeSource): Promise<Passage[]> {
+    const texts = { resources: split(source.resources), fileIds: source.fileIds };
     const [byWords, byMeaning] = await Promise.all([
-      this.findByWords(question, assistantId, { resources }),
-      this.scope.of(Embeddings).findNearest(question, assistantId, split(resources), MAX_CANDIDATES),
+      this.findByWords(question, assistantId, source),
+      this.scope.of(Embeddings).findNearest(question, assistantId, texts, MAX_CANDIDATES),
     ]);
     return fuse([byWords.map(({ passage }) => passage), byMeaning]).slice(0, MAX_PASSAGES);
   }
@@ -47,11 +52,11 @@ export class Knowledge {
   async findByWords(
     question: string,
     assistantId: string,
-    { resources }: Resources,
+    { resources, fileIds }: KnowledgeSource,
   ): Promise<(MatchScore & { readonly passage: Passage })[]> {
     const [own, files] = await Promise.all([
       searchTexts(this.scope, question, split(resources), MAX_CANDIDATES),
-      searchFiles(this.scope, question, assistantId, MAX_CANDIDATES),
+      searchFiles(this.scope, question, { assistantId, fileIds }, MAX_CANDIDATES),
     ]);
     const found = [
       ...own.map(({ text, ...fit }) => ({ ...fit, passage: { text, source: "resources" } })),
@@ -67,10 +72,10 @@ export class Knowledge {
    * The text that answers a question without a model: the best passage, if it shares enough words with the question. Of a
    * long passage, and of one of a file, only the best part is quoted. The heading precedes the text, unless it is a question and the text alone answers it.
    */
-  async quote(question: string, assistantId: string, resources: Resources): Promise<Passage | undefined> {
+  async quote(question: string, assistantId: string, source: KnowledgeSource): Promise<Passage | undefined> {
     const topic = withoutCommonWords(question);
     const asked = topic !== question && (await hasWords(this.scope, topic)) ? topic : question;
-    const [best] = await this.findByWords(asked, assistantId, resources);
+    const [best] = await this.findByWords(asked, assistantId, source);
     if (!best || best.coverage + best.inHeading / 2 < MIN_COVERAGE) return undefined;
     const { passage, coverage } = best;
     const { heading, text: quoted } = splitHeading(await this.bestPart(passage, asked));
@@ -90,18 +95,18 @@ export class Knowledge {
   }
 
   /** Headings to suggest: of passages that share a word with the question, then of all resources and files. */
-  async topics(question: string, assistantId: string, { resources }: Resources): Promise<string[]> {
+  async topics(question: string, assistantId: string, source: KnowledgeSource): Promise<string[]> {
     const [near, files] = await Promise.all([
-      this.findByWords(question, assistantId, { resources }),
-      this.beginnings(assistantId),
+      this.findByWords(question, assistantId, source),
+      this.beginnings(assistantId, source),
     ]);
-    const texts = [...near.map(({ passage }) => passage.text), ...split(resources), ...files];
+    const texts = [...near.map(({ passage }) => passage.text), ...split(source.resources), ...files];
     return [...new Set(texts.flatMap((text) => splitHeading(text).heading ?? []))];
   }
 
   /** The first passages of an assistant's files. */
-  async beginnings(assistantId: string): Promise<string[]> {
-    return (await this.scope.read(BEGINNINGS, [assistantId])).map(({ text }) => text);
+  async beginnings(assistantId: string, { fileIds }: Pick<KnowledgeSource, "fileIds">): Promise<string[]> {
+    return (await this.scope.read(BEGINNINGS, [assistantId, fileIds])).map(({ text }) => text);
   }
 }
 
@@ -125,9 +130,11 @@ function fuse(lists: readonly (readonly Passage[])[]): Passage[] {
 
 const BEGINNINGS = statement<{ text: string }>(({ db }) =>
   db.raw(`
-  select passages.content as text from assistant_files
-  join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
-  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+  select passages.content as text from passages
+  left join assistant_files on assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+    and assistant_files.file_id = passages.file_id
+  where passages.organization_id = $1 and passages.file_id = any(coalesce($3::text[], array(
+      select own.file_id from assistant_files own where own.organization_id = $1 and own.assistant_id = $2)))
     and passages.ordinal < ${MAX_PASSAGES}
-  order by passages.ordinal, assistant_files.created_at limit ${MAX_CANDIDATES}`),
+  order by passages.ordinal, assistant_files.created_at, passages.file_id limit ${MAX_CANDIDATES}`),
 );

@@ -91,13 +91,19 @@ export async function searchTexts(
   return rows.map(({ place, ...found }) => ({ ...found, text: passages[place - 1]! })); // places begin at 1
 }
 
-/** Like `searchTexts`, in the files of an assistant. */
+/**
+ * Like `searchTexts`, in the files of an assistant.
+ * @param files `fileIds` are searched instead of those that the assistant has now
+ */
 export const searchFiles = (
   scope: Scope,
   question: string,
-  assistantId: string,
+  {
+    assistantId,
+    fileIds,
+  }: { readonly assistantId: string; readonly fileIds?: readonly string[] | undefined },
   limit: number,
-): Promise<FoundInFile[]> => scope.read(IN_FILES, [assistantId, ...queriesOf(question), limit]);
+): Promise<FoundInFile[]> => scope.read(IN_FILES, [assistantId, ...queriesOf(question), limit, fileIds]);
 
 /** Whether a question has words to look up, whatever its language: in its own, all of them may be stop words. */
 export async function hasWords(scope: Scope, question: string): Promise<boolean> {
@@ -158,8 +164,9 @@ const IN_FILES = unprepared<FoundInFile>(({ db }) =>
       coalesce(passages.terms, passages.words) as terms,
       ts_rank(coalesce(passages.terms, passages.words), query)::float8 as rank
     from queries
-    join assistant_files on assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
-    join files on files.organization_id = $1 and files.id = assistant_files.file_id
+    join files on files.organization_id = $1 and files.id = any(coalesce($7::text[], array(
+      select assistant_files.file_id from assistant_files
+      where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2)))
     join passages on passages.organization_id = $1 and passages.file_id = files.id
       and coalesce(passages.language, 'en') = queries.language
     where coalesce(passages.terms, passages.words) @@ query

@@ -6,9 +6,11 @@ import { Assistants, type Assistant } from "../assistants/assistants";
 import { originsOf } from "../configurations/origins";
 import { Files } from "../files/files";
 import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { differences, type DocumentChange } from "./differences";
 import {
   documentOf,
+  fileIdsIn,
   functionsIn,
   valuesOf,
   withoutSecretsIn,
@@ -16,6 +18,7 @@ import {
   type DocumentValues,
   type PartialDocument,
 } from "./document";
+import type { DraftCopy } from "./pins";
 import { Versions } from "./versions";
 import { lockDocument, writeDocument } from "./write-document";
 
@@ -52,6 +55,12 @@ export class Drafts {
     return this.row(assistantId);
   }
 
+  /** The draft for a conversation. @throws DRAFT_NOT_FOUND */
+  async copy(assistantId: string): Promise<DraftCopy> {
+    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    return { content: draft.content, secrets: this.secretsOf(draft) };
+  }
+
   /** The current document of the assistant with the changes of its draft. @throws DRAFT_NOT_FOUND */
   async document(assistantId: string): Promise<Document> {
     const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
@@ -78,6 +87,7 @@ export class Drafts {
       const drafts = scope.of(Drafts);
       const { values, secrets } = await drafts.checked(input);
       const draft = await drafts.row(assistantId);
+      await scope.of(AttachedFiles).addToDraft(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,

@@ -1,4 +1,4 @@
-import { Configurations } from "../../assistants/configurations/configurations";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { toolsOf } from "../../conversation/functions/functions";
 import { addTools, MAX_AGE_MS, serverTools } from "../../conversation/functions/server-tools";
 import { fill } from "../../conversation/functions/variables";
@@ -46,7 +46,7 @@ async function spokenAssistant(
   scope: Scope,
   { chat, assistant, position }: Speaker,
 ): Promise<SpokenAssistant> {
-  const configuration = await scope.of(Configurations).of("voice", assistant);
+  const configuration = await scope.of(PinnedAssistants).configuration("voice", assistant);
   const values = [chat.variables, assistant.variables];
   const { endCallFunction, dialKeypadFunction, backgroundSound, endCallPhrases } = configuration;
   return {

@@ -8,7 +8,7 @@ import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
-import { startOf } from "../../conversation/workflows/flow";
+import { targetColumns, storeDraft } from "../../conversation/workflows/pin-chat";
 import type { ResolvedTarget } from "../../conversation/workflows/target";
 import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
 import { Workflows } from "../../conversation/workflows/workflows";
@@ -39,7 +39,7 @@ export interface Callee extends Partial<VisitorColumns> {
  * the engine is called.
  * @param connectionId the connected number to call from; defaults to the deployment's, then the organization's choice
  * @throws BAD_USER_INPUT naming the rule if the number may not be called; ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND,
- * WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED
+ * WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, DRAFT_NOT_FOUND
  */
 export async function placeCall(
   scope: Scope,
@@ -95,11 +95,12 @@ async function checkStart(scope: Scope, assistantId: string, workflowId: string 
  */
 export async function openCall(
   scope: Scope,
-  { assistant, workflowId, flow, deploymentId }: ResolvedTarget,
+  resolved: ResolvedTarget,
   { variables, metadata, ...callee }: Callee,
   { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
+  const { assistant, workflowId, deploymentId } = resolved;
   await checkStart(scope, assistant.id, workflowId);
   const { fromPage = false, ...person } = personOf(callee);
   const greetingOnly = fromPage || person.visitorId != null;
@@ -110,10 +111,7 @@ export async function openCall(
   const secret = newCallSecret();
   const [chat] = await scope.insert("chats", {
     id,
-    assistantId: assistant.id,
-    workflowId,
-    deploymentId,
-    workflowNodeId: flow && startOf(flow),
+    ...targetColumns(resolved),
     channel: "VOICE",
     status,
     ...firstStatus(),
@@ -123,6 +121,7 @@ export async function openCall(
     variables: variables ?? {},
     metadata: metadata ?? {},
   });
+  await storeDraft(scope, id, resolved);
   await noteLogs(scope, [id], 1);
   const sealedSecret = sealSecret(scope, id, secret);
   await scope.insert("calls", { ...call, chatId: id, workflowId, deploymentId, sealedSecret });

@@ -3,7 +3,9 @@ import { attachmentNote } from "../../chats/chats/attachments";
 import { Chats } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
 import { ChatStart } from "../../conversation/turns/start-chat";
-import { Configurations, type SmsConfiguration } from "../../assistants/configurations/configurations";
+import type { SmsConfiguration } from "../../assistants/configurations/configurations";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
+import { versionIn } from "../../assistants/versions/pins";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { Deployments } from "../../conversation/workflows/deployments";
@@ -112,7 +114,7 @@ async function converse(
   if (!found) return decisionFor("no-assistant");
   const { assistantId, configuration } = found;
   if (!configuration.smsMode) return fixedAnswer("switched-off", FIXED_ANSWERS.switchedOff, sms, contact);
-  const calls = wantsCall && configuration.voiceCallMode;
+  const calls = wantsCall && (await mayCall(scope, found));
   const chatId = await unlessFull(chatOf(scope, incoming, found, calls));
   if (chatId === undefined) return fixedAnswer("quota-exceeded", FIXED_ANSWERS.busy, sms, contact);
   const answers = await contact.mayAnswer();
@@ -134,6 +136,15 @@ async function converse(
   if (!answers) return { ...decisionFor("too-many"), chatId };
   if (calls) await callBack(scope, connection.id, { chatId, assistantId, phoneNumber: sms.from });
   return { outcome: calls ? "call" : "turn", chatId, sequence: message.sequence, answer: null };
+}
+
+/** Whether the assistant calls people who ask for it, in the version of the live chat if there is one. */
+async function mayCall(scope: Scope, { assistantId, configuration, chatId }: Route): Promise<boolean> {
+  const chat = chatId === undefined ? undefined : await scope.of(Chats).row(chatId);
+  if (!chat) return configuration.voiceCallMode;
+  const pinned = scope.of(PinnedAssistants);
+  const assistant = await pinned.in(chat, assistantId);
+  return (await pinned.configuration("sms", assistant)).voiceCallMode;
 }
 
 /** Continues the live chat or starts a new one. @throws QUOTA_EXCEEDED before anything is stored */
@@ -170,7 +181,7 @@ async function route(scope: Scope, { connection, sms }: IncomingText): Promise<R
   ];
   const candidates = await Promise.all(
     answering.map(async ({ assistant, ...by }) => {
-      const configuration = await scope.of(Configurations).of("sms", assistant);
+      const configuration = await scope.of(PinnedAssistants).configuration("sms", assistant);
       return { assistantId: assistant.id, ...by, configuration, keywords: configuration.keywords };
     }),
   );
@@ -213,14 +224,16 @@ async function open(
   return chatId;
 }
 
-/** Calls the person back with the assistant that they texted. */
+/** Calls the person back with the assistant that they texted, in the same version. */
 async function callBack(
   scope: Scope,
   connectionId: string,
   { chatId, assistantId, phoneNumber }: { chatId: string; assistantId: string; phoneNumber: string },
 ): Promise<void> {
   const metadata = { requestedBy: "sms", chatId };
-  const text = await placeCall(scope, { assistantId }, phoneNumber, { metadata }, connectionId)
+  const chat = await scope.of(Chats).row(chatId);
+  const target = { assistantId, assistantVersion: chat && versionIn(chat, assistantId) };
+  const text = await placeCall(scope, target, phoneNumber, { metadata }, connectionId)
     .then(() => FIXED_ANSWERS.calling)
     .catch((error: unknown) => {
       // Both errors occur before anything is stored. BAD_USER_INPUT: the number's country or kind may not be called.

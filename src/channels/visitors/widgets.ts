@@ -1,4 +1,4 @@
-import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
+import { PinnedAssistants, type PinnedAssistant } from "../../assistants/versions/pinned-assistants";
 import type { Visitor, WidgetVisitor } from "../../account/auth/caller";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { Chats } from "../../chats/chats/chats";
@@ -20,7 +20,7 @@ import { publicTheme } from "../../assistants/configurations/theme-values";
 
 /** An assistant as a web page shows it. */
 export interface Widget {
-  readonly assistant: Assistant;
+  readonly assistant: PinnedAssistant;
   readonly assistantId: string;
   readonly name: string;
   readonly mode: string;
@@ -59,20 +59,20 @@ export class Widgets {
   /** The widget of a visitor's session. */
   async ofVisitor(visitor: Visitor): Promise<Widget> {
     if (!("chatId" in visitor)) return this.of(visitor.target);
-    const { assistantId } = await this.scope.of(Chats).byId(visitor.chatId);
-    return this.widgetOf(await this.scope.of(Assistants).byIdIncludingDeleted(assistantId), ["VOICE"]);
+    const chat = await this.scope.of(Chats).byId(visitor.chatId);
+    return this.widgetOf(await this.scope.of(PinnedAssistants).in(chat), ["VOICE"]);
   }
 
   /** The greeting with variables filled in; null if the assistant has none. */
   async greeting({ assistant, textEnabled }: Widget, variables: JsonObject): Promise<string | null> {
     const kind = textEnabled ? "chat" : "voice";
-    const { initialMessage } = await this.scope.of(Configurations).of(kind, assistant);
+    const { initialMessage } = await this.scope.of(PinnedAssistants).configuration(kind, assistant);
     const channel = textEnabled ? "TEXT" : "VOICE";
     await warnOfUnresolved(this.scope, { assistant, channel, variables, greetingOnly: true });
     return fill(initialMessage, [variables, assistant.variables]).trim() || null;
   }
 
-  private async widgetOf(assistant: Assistant, channels: readonly Channel[]): Promise<Widget> {
+  private async widgetOf(assistant: PinnedAssistant, channels: readonly Channel[]): Promise<Widget> {
     const configurations = this.scope.of(Configurations);
     const [{ theme, mode, allowedOrigins }, { chatMode }] = await Promise.all([
       configurations.of("theme", assistant),

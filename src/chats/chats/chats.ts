@@ -13,6 +13,7 @@ import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { ALL_CHATS, boundsOf, chatsBy, type ChatFilter } from "./chat-lists";
+import { ChatDrafts } from "../../assistants/versions/chat-drafts";
 import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
 import { Events } from "../../events/events/events";
@@ -53,6 +54,12 @@ export interface Chat {
   readonly deploymentId: string | null;
   /** Current node of the workflow. */
   readonly workflowNodeId: string | null;
+  /** Version of the assistant that it runs to its end; null if it follows the assistant. */
+  readonly assistantVersion: number | null;
+  /** Whether it runs a draft that is based on this version. */
+  readonly runsDraft: boolean;
+  /** Versions of the assistants of its workflow, by their ids; null if it runs none. */
+  readonly speakerVersions: Readonly<Record<string, number>> | null;
 }
 
 /** Columns of a chat that a visitor of a web page sets. */
@@ -229,6 +236,7 @@ export class Chats {
       .whereNot({ status: "ended" })
       .update({ status: "ended", ...this.statusChange(), endedAt: currentDate(), endedReason })
       .returning("*");
+    await this.scope.of(ChatDrafts).remove(rows);
     const events = this.scope.of(Events);
     for (const row of rows) {
       await events.statusChanged(row);

@@ -1,4 +1,5 @@
 import type { Scope } from "../../platform/database/scope";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelRequest } from "../../platform/ports/text-model";
@@ -91,7 +92,7 @@ async function quoteForLocal(
 /** The texts whose language a local answer has: the greeting, then what it quotes, the longest first, then the prompt. */
 async function textsForLocal(scope: Scope, { chat, assistant, configuration }: TurnParts): Promise<string[]> {
   const { initialMessage, resources, prompt } = configuration;
-  const files = await scope.of(Knowledge).beginnings(assistant.id);
+  const files = await scope.of(Knowledge).beginnings(assistant.id, configuration);
   const quoted = [resources, files.join("\n")].sort((a, b) => b.length - a.length);
   const values = [chat.variables, assistant.variables];
   return [fill(initialMessage, values), ...quoted, fill(prompt, values)];
@@ -112,7 +113,8 @@ export function searchTool(
       parameters: { type: "object", properties: { query }, required: ["query"] },
     },
     run: async (query) => {
-      const found = await scope.of(Knowledge).find(query, assistant.id, configuration);
+      const source = await scope.of(PinnedAssistants).knowledge(assistant, configuration);
+      const found = await scope.of(Knowledge).find(query, assistant.id, source);
       citations.push(...found.map(citationOf));
       if (configuration.preserveRagResult && found.length > 0) await storePassages(scope, chat.id, found);
       return found.length > 0

@@ -1,10 +1,7 @@
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { Messages, type Message } from "../../chats/chats/messages";
-import {
-  Configurations,
-  KIND_OF,
-  type ChannelConfiguration,
-} from "../../assistants/configurations/configurations";
+import { KIND_OF } from "../../assistants/configurations/configurations";
+import { PinnedAssistants, type ChannelConfiguration } from "../../assistants/versions/pinned-assistants";
 import { MAX_RESOURCES_IN_PROMPT } from "../../assistants/assistants/warnings";
 import type { Scope } from "../../platform/database/scope";
 import type { Passage } from "../../assistants/knowledge/knowledge";
@@ -79,7 +76,13 @@ export async function openQuestion(scope: Scope, chatId: string): Promise<OpenQu
   if (!chat || chat.status === "ended") return undefined;
   const { channel, assistantId, workflowId } = chat;
   // Read in parallel with the assistant; loaders keep the result.
-  const own = () => scope.of(Configurations).of(KIND_OF[channel], { id: assistantId, template: false });
+  const pinned = scope.of(PinnedAssistants);
+  const own = async () =>
+    pinned.configuration(KIND_OF[channel], {
+      id: assistantId,
+      template: false,
+      pin: await pinned.pinIn(chat),
+    });
   const [speaker] = await Promise.all([speakerOf(scope, chat), workflowId === null && own()]);
   if ("ending" in speaker) return void (await conclude(scope, chat, speaker.ending));
   // A workflow may have called a function first and posted messages.
@@ -107,7 +110,9 @@ export async function prepareAfterHandover(
 export async function prepare(scope: Scope, openQuestion: OpenQuestion): Promise<PreparedTurn> {
   const { speaker, history, upTo, handedOver } = openQuestion;
   const chat = speaker.chat as ChatRow & TurnColumns; // a stored row has these columns too
-  const configuration = await scope.of(Configurations).of(KIND_OF[chat.channel], speaker.assistant);
+  const configuration = await scope
+    .of(PinnedAssistants)
+    .configuration(KIND_OF[chat.channel], speaker.assistant);
   const unanswered = history.filter(
     ({ role, sequence }) => role === "USER" && sequence > chat.answeredSequence,
   );

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChatRow } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
-import { Configurations, type VoiceConfiguration } from "../../assistants/configurations/configurations";
+import type { VoiceConfiguration } from "../../assistants/configurations/configurations";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -232,7 +233,7 @@ async function prepare(
   history: readonly ModelMessage[],
   handedOver = false,
 ): Promise<PreparedTurn> {
-  const configuration = await scope.of(Configurations).of("voice", speaker.assistant);
+  const configuration = await scope.of(PinnedAssistants).configuration("voice", speaker.assistant);
   const question = history.findLast(({ role }) => role === "user")?.content ?? "";
   const chat = speaker.chat as TurnParts["chat"]; // a stored row has these columns too
   const [turn, stored] = await Promise.all([

@@ -1,12 +1,12 @@
 import { Assistants } from "../../assistants/assistants/assistants";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
-  Configurations,
   KIND_OF,
   type ChannelConfiguration,
   type ChatConfiguration,
   type SmsConfiguration,
 } from "../../assistants/configurations/configurations";
+import { PinnedAssistants, type Choice } from "../../assistants/versions/pinned-assistants";
 import { EndUsers } from "../../chats/chats/end-users";
 import { noteLogs } from "../../chats/logs/log-changes";
 import { newId } from "../../platform/database/ids";
@@ -15,7 +15,7 @@ import { DomainError } from "../../platform/errors";
 import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
 import { DEPLOYMENT_OFF, DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
-import { startOf } from "../workflows/flow";
+import { targetColumns, storeDraft } from "../workflows/pin-chat";
 import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
@@ -23,7 +23,7 @@ import { listAhead } from "../functions/server-tools";
 import { warnOfUnresolved } from "./unresolved-variables";
 import { Chats, firstStatus, type Chat, type VisitorColumns } from "../../chats/chats/chats";
 
-export interface StartChatInput extends Partial<VisitorColumns> {
+export interface StartChatInput extends Partial<VisitorColumns>, Choice {
   readonly assistantId?: string | null;
   readonly workflowId?: string | null;
   readonly deploymentId?: string | null;
@@ -48,14 +48,15 @@ export class ChatStart {
 
   /**
    * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
-   * CHANNEL_DISABLED, QUOTA_EXCEEDED; BAD_USER_INPUT unless exactly one target is given; FORBIDDEN for an unsigned
+   * CHANNEL_DISABLED, QUOTA_EXCEEDED, DRAFT_NOT_FOUND; BAD_USER_INPUT unless exactly one target is given and its version
+   * exists; FORBIDDEN for an unsigned
    * `uniqueId` if the organization requires signatures
    */
   async start(input: StartChatInput): Promise<Chat> {
     const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
     const channel = input.channel ?? "TEXT";
     const purpose = { instead: "chat with the copy", check: checkFor(channel) };
-    const target = targetOf({ assistantId, workflowId, deploymentId });
+    const target = targetOf({ assistantId, workflowId, deploymentId }, input);
     const resolved = await resolve(this.scope, target, variables ?? {}, purpose);
     const { assistant, flow } = resolved;
     listAhead(this.scope, assistant);
@@ -67,10 +68,7 @@ export class ChatStart {
       const id = newId();
       const [stored] = await scope.insert("chats", {
         id,
-        assistantId: assistant.id,
-        workflowId: resolved.workflowId,
-        deploymentId: resolved.deploymentId,
-        workflowNodeId: flow && startOf(flow),
+        ...targetColumns(resolved),
         channel,
         status: "in-progress",
         ...firstStatus(),
@@ -84,6 +82,7 @@ export class ChatStart {
         metadata: metadata ?? {},
       });
       const chat = stored!;
+      await storeDraft(scope, id, resolved);
       await noteLogs(scope, [id], 1);
       await scope.of(Events).sessionStarted(chat);
       await scope.of(Events).statusChanged(chat);
@@ -110,8 +109,8 @@ export class ChatStart {
     await scope.of(Assistants).lockForChat(assistant.id);
     if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
-      .of(Configurations)
-      .of(KIND_OF[channel], assistant);
+      .of(PinnedAssistants)
+      .configuration(KIND_OF[channel], assistant);
     const off = (["chatMode", "smsMode"] as const).find((field) => configuration[field] === false);
     if (off !== undefined)
       throw new DomainError(

@@ -1,5 +1,5 @@
-import type { Assistant } from "../../assistants/assistants/assistants";
-import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
+import { KIND_OF } from "../../assistants/configurations/configurations";
+import { PinnedAssistants, type PinnedAssistant } from "../../assistants/versions/pinned-assistants";
 import {
   listed,
   mistakesIn,
@@ -16,7 +16,7 @@ import { textsOfSchema } from "../functions/variables";
 
 /** The conversation that is about to begin. */
 interface Opening {
-  readonly assistant: Pick<Assistant, "id" | "template" | "variables">;
+  readonly assistant: Pick<PinnedAssistant, "id" | "template" | "variables" | "pin">;
   readonly channel: Channel;
   readonly variables?: JsonObject | null;
   /** Whether only the greeting is checked: a web page must not learn what the prompt contains. */
@@ -28,7 +28,7 @@ export async function warnOfUnresolved(
   scope: Scope,
   { assistant, channel, variables, greetingOnly = false }: Opening,
 ): Promise<void> {
-  const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
+  const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
   const { initialMessage, prompt, functions } = configuration;
   const texts: FieldTexts[] = [["initialMessage", [initialMessage]]];
   if (!greetingOnly) texts.push(["prompt", [prompt]], ["functions", functions.flatMap(textsOf)]);

@@ -1,7 +1,7 @@
-import { Assistants } from "../../assistants/assistants/assistants";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import type { ChatRow } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
-import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
+import { KIND_OF } from "../../assistants/configurations/configurations";
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "../functions/functions";
@@ -135,14 +135,15 @@ const storeReply = (
 /** The function of the chat's channel, else of another channel of the assistant, else a tool of its MCP servers, or why they cannot be used. */
 async function functionOf(
   scope: Scope,
-  { channel }: ChatRow,
+  chat: ChatRow,
   { assistantId, functionName }: WorkflowNode,
   sources: Sources,
 ): Promise<Callable | ToolAnswer | undefined> {
   if (assistantId === null) return undefined;
-  const assistant = await scope.of(Assistants).byIdIncludingDeleted(assistantId);
-  for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
-    const configuration = await scope.of(Configurations).of(kind, assistant);
+  const pinned = scope.of(PinnedAssistants);
+  const assistant = await pinned.in(chat, assistantId);
+  for (const kind of new Set([KIND_OF[chat.channel], "voice", "sms", "chat"] as const)) {
+    const configuration = await pinned.configuration(kind, assistant);
     const found = (await declaredFunctions(scope, configuration, sources)).find(
       ({ name }) => name === functionName,
     );

@@ -9,6 +9,7 @@ import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { checkAssistant } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
@@ -37,6 +38,8 @@ export interface Deployment {
   readonly key: string | null;
   readonly projectId: string | null;
   readonly assistantId: string | null;
+  /** Version of the assistant that its conversations run; null for the current one. */
+  readonly assistantVersion: number | null;
   readonly workflowId: string | null;
   readonly telephonyConnectionId: string | null;
   readonly createdAt: Date;
@@ -49,6 +52,7 @@ export interface DeploymentInput {
   readonly key?: string | null;
   readonly projectId?: string | null;
   readonly assistantId?: string | null;
+  readonly assistantVersion?: number | null;
   readonly workflowId?: string | null;
   readonly telephonyConnectionId?: string | null;
 }
@@ -114,6 +118,7 @@ export class Deployments {
     checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
       await scope.of(Deployments).check(input);
+      await checkVersion(scope, assistantId, input.assistantVersion);
       const insert = async () => await scope.insert("deployments", { ...input, id: newId() });
       const [row] = await withFreeKey(scope, "deployments", { key: input.key }, insert);
       return row!;
@@ -121,7 +126,7 @@ export class Deployments {
   }
 
   /**
-   * Changes a deployment. A new assistant replaces the workflow, and vice versa.
+   * Changes a deployment. A new assistant replaces the workflow and the version, and a workflow replaces the assistant.
    * @throws DEPLOYMENT_NOT_FOUND and as `create`
    */
   async update(id: string, input: Partial<DeploymentInput>): Promise<Deployment> {
@@ -137,7 +142,11 @@ export class Deployments {
       };
       checkOne(target.assistantId, target.workflowId);
       await scope.of(Deployments).check(input);
-      const changes = { ...encoded({ ...input }), ...target, updatedAt: currentDate() };
+      await checkVersion(scope, target.assistantId, input.assistantVersion);
+      // A version belongs to the assistant that the deployment had.
+      const kept = target.assistantId === old.assistantId ? old.assistantVersion : null;
+      const { assistantVersion = kept } = input;
+      const changes = { ...encoded({ ...input }), ...target, assistantVersion, updatedAt: currentDate() };
       const update = async () => await deployment().update(changes).returning("*");
       const [row] = await withFreeKey(scope, "deployments", { id, key: input.key }, update);
       return row!;
@@ -168,4 +177,16 @@ function checkOne(assistantId: string | null, workflowId: string | null): void {
         message: "must be set if the other of assistantId and workflowId is not, but not together with it",
       })),
     );
+}
+
+/** @throws BAD_USER_INPUT */
+async function checkVersion(
+  scope: Scope,
+  assistantId: string | null,
+  number: number | null | undefined,
+): Promise<void> {
+  if (number == null) return;
+  if (assistantId === null)
+    throw invalid([{ path: "assistantVersion", message: "must be sent for a deployment of an assistant" }]);
+  await scope.of(PinnedAssistants).begin(assistantId, { assistantVersion: number });
 }

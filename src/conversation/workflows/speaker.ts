@@ -1,7 +1,7 @@
-import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
+import { PinnedAssistants, type PinnedAssistant } from "../../assistants/versions/pinned-assistants";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
-import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
+import { KIND_OF } from "../../assistants/configurations/configurations";
 import { fill } from "../functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import { WorkflowPosition, type Arrival, type Ending } from "./workflow-position";
@@ -10,7 +10,7 @@ import type { Flow } from "./flow";
 /** The assistant that speaks in a chat. */
 export interface Speaker {
   readonly chat: ChatRow;
-  readonly assistant: Assistant;
+  readonly assistant: PinnedAssistant;
   /** Set if the chat runs a workflow. */
   readonly position?: WorkflowPosition;
 }
@@ -18,7 +18,7 @@ export interface Speaker {
 /** The speaker of a chat, or the ending of its workflow. Must not run in a transaction: it may call functions. */
 export async function speakerOf(scope: Scope, chat: ChatRow): Promise<Speaker | { ending: Ending }> {
   if (chat.workflowId !== null) return speakerAfter(await WorkflowPosition.of(scope, chat));
-  return { chat, assistant: await scope.of(Assistants).byIdIncludingDeleted(chat.assistantId) };
+  return { chat, assistant: await scope.of(PinnedAssistants).in(chat) };
 }
 
 /** The speaker after a move through a workflow. */
@@ -39,7 +39,7 @@ export async function beginChat(
   greets = true,
 ): Promise<void> {
   if (!flow && !greets) return;
-  if (!flow) return greet(scope, { chat, assistant: await scope.of(Assistants).byId(chat.assistantId) });
+  if (!flow) return greet(scope, { chat, assistant: await scope.of(PinnedAssistants).in(chat) });
   const arrival = await WorkflowPosition.begin(scope, chat, flow);
   if (!arrival) return scope.enqueue("chat.turn", { chatId: chat.id });
   const speaker = speakerAfter(arrival);
@@ -50,7 +50,7 @@ export async function beginChat(
 /** Posts the greeting of the speaker, if it has one. */
 export async function greet(scope: Scope, { chat, assistant, position }: Speaker): Promise<void> {
   const { id: aiChatId, channel, variables } = chat;
-  const { initialMessage } = await scope.of(Configurations).of(KIND_OF[channel], assistant);
+  const { initialMessage } = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
   const content = fill(initialMessage, [variables, assistant.variables]);
   if (content.trim() === "") return;
   const metadata = { greeting: true, ...position?.metadata };

@@ -1,18 +1,26 @@
-import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
+import {
+  PinnedAssistants,
+  type Choice,
+  type PinnedAssistant,
+} from "../../assistants/versions/pinned-assistants";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError } from "../../platform/errors";
+import { DomainError, invalid, type Problem } from "../../platform/errors";
 import { Deployments, type Deployment } from "./deployments";
 import type { Flow } from "./flow";
 import { WorkflowChecker } from "./workflow-checker";
 
 /** The assistant, workflow or deployment that a conversation is started with. */
 export type Target =
-  { readonly assistantId: string } | { readonly workflowId: string } | { readonly deploymentId: string };
+  | ({ readonly assistantId: string } & Choice)
+  | { readonly workflowId: string }
+  | { readonly deploymentId: string };
 
 /** A target with its assistant and workflow. */
 export interface ResolvedTarget {
   /** The assistant that speaks first. */
-  readonly assistant: Assistant;
+  readonly assistant: PinnedAssistant;
+  /** Versions of the assistants of the workflow, by their ids. */
+  readonly speakerVersions?: Readonly<Record<string, number>>;
   readonly workflowId?: string;
   readonly flow?: Flow;
   readonly deploymentId?: string;
@@ -42,7 +50,7 @@ export async function resolve(
 ): Promise<ResolvedTarget> {
   if ("workflowId" in target) return resolveWorkflow(scope, target.workflowId, variables);
   if ("deploymentId" in target) return resolveDeployment(scope, target.deploymentId, variables, purpose);
-  const assistant = await scope.of(Assistants).byId(target.assistantId);
+  const assistant = await scope.of(PinnedAssistants).begin(target.assistantId, target);
   if (!assistant.template) return { assistant };
   throw new DomainError(
     "TEMPLATE_READ_ONLY",
@@ -55,7 +63,13 @@ async function resolveWorkflow(
   workflowId: string,
   variables: Variables,
 ): Promise<ResolvedTarget> {
-  return { ...(await scope.of(WorkflowChecker).start(workflowId, variables)), workflowId };
+  const { flow, assistantId } = await scope.of(WorkflowChecker).start(workflowId, variables);
+  const pinned = scope.of(PinnedAssistants);
+  const speakers = new Set(flow.nodes.flatMap(({ assistantId }) => assistantId ?? []));
+  const speakerVersions = await pinned.currentVersions([...speakers]);
+  const number = speakerVersions[assistantId];
+  const assistant = await pinned.at(assistantId, number === undefined ? undefined : { number });
+  return { flow, assistant, speakerVersions, workflowId };
 }
 
 async function resolveDeployment(
@@ -66,8 +80,8 @@ async function resolveDeployment(
 ): Promise<ResolvedTarget> {
   const deployment = await scope.of(Deployments).byId(deploymentId);
   purpose.check(deployment);
-  const { workflowId, assistantId, telephonyConnectionId: connectionId } = deployment;
-  const target = workflowId === null ? { assistantId: assistantId! } : { workflowId }; // it has one of the two
+  const { workflowId, assistantId, assistantVersion, telephonyConnectionId: connectionId } = deployment;
+  const target = workflowId === null ? { assistantId: assistantId!, assistantVersion } : { workflowId }; // it has one of the two
   const resolved = await resolve(scope, target, variables, purpose);
   return { ...resolved, deploymentId, ...(connectionId !== null && { connectionId }) };
 }
@@ -75,14 +89,32 @@ async function resolveDeployment(
 /**
  * The target of an input.
  * @param ids ids by field name
- * @throws BAD_USER_INPUT unless exactly one id is present
+ * @param choice what the conversation runs of the assistant
+ * @throws BAD_USER_INPUT unless exactly one id is present, and the choice suits it
  */
-export function targetOf(ids: Readonly<Record<string, string | null | undefined>>): Target {
+export function targetOf(
+  ids: Readonly<Record<string, string | null | undefined>>,
+  { assistantVersion, draft }: Choice = {},
+): Target {
   const names = Object.keys(ids);
   const present = names.filter((name) => ids[name] != null);
-  if (present.length === 1) return { [present[0]!]: ids[present[0]!] } as unknown as Target; // the inputs have no other fields
+  if (present.length === 1) {
+    checkChoice({ assistantVersion, draft }, present[0]!);
+    return { [present[0]!]: ids[present[0]!], assistantVersion, draft } as unknown as Target; // the inputs have no other fields
+  }
   const count = present.length > 1 ? present.join(" and ") : "none of them";
   const message = `give exactly one of ${names.join(", ")}; got ${count}`;
   const details = (present.length > 1 ? present : names).map((path) => ({ path, message }));
   throw new DomainError("BAD_USER_INPUT", `G${message.slice(1)}.`, details);
+}
+
+function checkChoice({ assistantVersion, draft }: Choice, target: string): void {
+  const given = [...(assistantVersion == null ? [] : ["assistantVersion"]), ...(draft ? ["draft"] : [])];
+  const problems: Problem[] =
+    target === "assistantId"
+      ? []
+      : given.map((path) => ({ path, message: "must be sent together with assistantId" }));
+  if (given.length === 2)
+    problems.push({ path: "draft", message: "must not be true together with assistantVersion" });
+  if (problems.length > 0) throw invalid(problems);
 }

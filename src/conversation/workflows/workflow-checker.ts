@@ -1,4 +1,3 @@
-import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
 import { Configurations } from "../../assistants/configurations/configurations";
 import type { Owner } from "../../assistants/tool-servers/tool-servers";
 import { declaredFunctions } from "../functions/functions";
@@ -23,13 +22,13 @@ export class WorkflowChecker {
 
   /**
    * Checks a workflow before it runs.
-   * @returns its nodes and edges, and the assistant that speaks first
+   * @returns its nodes and edges, and the id of the assistant that speaks first
    * @throws WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS
    */
   async start(
     workflowId: string,
     variables: Readonly<Record<string, unknown>>,
-  ): Promise<{ flow: Flow; assistant: Assistant }> {
+  ): Promise<{ flow: Flow; assistantId: string }> {
     await this.scope.of(Workflows).byId(workflowId);
     const flow = await this.scope.of(Workflows).flow(workflowId);
     const problems = await this.problemsOf(flow);
@@ -44,7 +43,7 @@ export class WorkflowChecker {
       );
     const assistantId = firstSpeaker(flow, [variables])?.assistantId;
     if (assistantId == null) throw new Error(`Workflow ${workflowId} has no assistant.`); // one without problems has
-    return { flow, assistant: await this.scope.of(Assistants).byId(assistantId) };
+    return { flow, assistantId };
   }
 
   private async problemsOf(flow: Flow): Promise<WorkflowProblem[]> {

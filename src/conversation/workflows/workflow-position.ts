@@ -1,4 +1,4 @@
-import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
+import { PinnedAssistants, type PinnedAssistant } from "../../assistants/versions/pinned-assistants";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { logChatError } from "../../chats/chats/log-chat-error";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -8,6 +8,7 @@ import type { ModelCall } from "../../platform/ports/text-model";
 import { act, metadataOf } from "./action";
 import { nodeOf, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
 import { setVariables, variablesOf } from "./flow-variables";
+import { pinSpeaker } from "./pin-chat";
 import { nextEdge, type NodeOutcome, type Sources } from "./route";
 import { transitionsOf, type Transition } from "./transitions";
 import { Workflows } from "./workflows";
@@ -43,7 +44,7 @@ export class WorkflowPosition {
     readonly chat: ChatRow,
     private readonly flow: Flow,
     readonly node: WorkflowNode,
-    readonly assistant: Assistant,
+    readonly assistant: PinnedAssistant,
   ) {}
 
   /** Moves a chat on to the next PROMPT node or END. Must not run in a transaction, because it may call functions. */
@@ -135,11 +136,12 @@ export class WorkflowPosition {
     flow: Flow,
     from: WorkflowNode | undefined,
     mayAct = true,
-    last?: Assistant,
+    last?: PinnedAssistant,
   ): Promise<Arrival | undefined> {
     let [chat, node] = [currentChat, from];
-    const { variables } = last ?? (await scope.of(Assistants).byIdIncludingDeleted(chat.assistantId));
+    const { variables } = last ?? (await scope.of(PinnedAssistants).in(chat));
     for (let hops = 0; node && hops < MAX_HOPS; hops++) {
+      if (node.assistantId !== null) chat = await pinSpeaker(scope, chat, node.assistantId);
       if (node.type === "PROMPT") return WorkflowPosition.arrive(scope, chat, flow, node);
       if (node.type === "END") return { ending: await endAt(scope, chat, node, [chat.variables, variables]) };
       let outcome: NodeOutcome = {};
@@ -169,15 +171,12 @@ export class WorkflowPosition {
   }
 
   private static async arrive(scope: Scope, chat: ChatRow, flow: Flow, node: WorkflowNode): Promise<Arrival> {
-    const [assistant] =
-      node.assistantId === null
-        ? []
-        : await scope.table("assistants").where({ id: node.assistantId }).whereNull("deletedAt");
+    const { assistantId } = node;
+    const assistant =
+      assistantId === null ? undefined : await scope.of(PinnedAssistants).ifLive(chat, assistantId);
     if (!assistant) return { ending: { reason: "assistant-deleted", message: "", metadata: {} } };
     const movedChat = await storeNode(scope, chat, node);
-    return {
-      position: new WorkflowPosition(scope, movedChat, flow, node, { ...assistant, template: false }),
-    };
+    return { position: new WorkflowPosition(scope, movedChat, flow, node, assistant) };
   }
 }
 

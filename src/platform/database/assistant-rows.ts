@@ -33,6 +33,7 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   version_texts: "assistantId",
   function_secrets: "assistantId",
   assistant_drafts: "assistantId",
+  version_files: "assistantId",
 };
 
 /** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */
@@ -47,9 +48,9 @@ const SHARED: readonly TenantTable[] = [
 /** Restricts a query to the rows of some assistants. */
 export function ofAssistants(rows: Knex.QueryBuilder, name: TenantTable, ids: Knex.Raw): Knex.QueryBuilder {
   if (SHARED.includes(name)) return rows.whereRaw("false");
-  if (name === "calls")
+  if (name === "calls" || name === "chat_drafts")
     return rows.whereRaw(
-      "exists (select from chats as c where c.organization_id = calls.organization_id and c.id = calls.chat_id and c.assistant_id = any(?))",
+      `exists (select from chats as c where c.organization_id = ${name}.organization_id and c.id = ${name}.chat_id and c.assistant_id = any(?))`,
       [ids],
     );
   const column = ASSISTANT[name];

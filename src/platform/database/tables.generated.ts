@@ -140,6 +140,12 @@ export interface Tables {
     chatMode: ColumnWithDefault<boolean>;
     quickRepliesEnabled: ColumnWithDefault<boolean>;
   };
+  chat_drafts: {
+    organizationId: Column<string>;
+    chatId: Column<string>;
+    content: Column<unknown>;
+    sealedSecrets: NullableColumn<string>;
+  };
   chats: {
     organizationId: Column<string>;
     id: Column<string>;
@@ -176,6 +182,9 @@ export interface Tables {
     setVariables: NullableColumn<unknown>;
     eventCount: ColumnWithDefault<number>;
     statusPlaces: ColumnWithDefault<unknown>;
+    assistantVersion: NullableColumn<number>;
+    runsDraft: ColumnWithDefault<boolean>;
+    speakerVersions: NullableColumn<unknown>;
   };
   conversation_facts: {
     organizationId: NullableColumn<string>;
@@ -363,6 +372,7 @@ export interface Tables {
     createdAt: ColumnWithDefault<Date>;
     updatedAt: ColumnWithDefault<Date>;
     key: NullableColumn<string>;
+    assistantVersion: NullableColumn<number>;
   };
   end_reason_sums: {
     organizationId: Column<string>;
@@ -819,6 +829,11 @@ export interface Tables {
     updatedAt: ColumnWithDefault<Date>;
     allowedOrigins: ColumnWithDefault<unknown>;
   };
+  version_files: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    fileId: Column<string>;
+  };
   version_heads: {
     organizationId: Column<string>;
     assistantId: Column<string>;
@@ -942,7 +957,8 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   call_lookup: ["lookup", "organizationId", "chatId"],
   calls: ["organizationId", "chatId", "kind", "workflowId", "deploymentId", "engine", "line", "sealedSecret", "engineCallId", "dialAttempts", "dialingSince", "askedAt", "dialedAt", "answeredAt", "heardAt", "transcribed", "spoken", "createdAt"],
   chat_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "chatMode", "quickRepliesEnabled"],
-  chats: ["organizationId", "id", "assistantId", "channel", "status", "statusEventId", "label", "firstWords", "phoneNumber", "userId", "uniqueId", "variables", "metadata", "recordingUrl", "messageCount", "startedAt", "lastMessageAt", "endedAt", "endedReason", "errors", "notes", "answeredSequence", "userName", "anonymousId", "externalId", "workflowId", "deploymentId", "workflowNodeId", "ending", "visitorId", "identityProven", "counted", "setVariables", "eventCount", "statusPlaces"],
+  chat_drafts: ["organizationId", "chatId", "content", "sealedSecrets"],
+  chats: ["organizationId", "id", "assistantId", "channel", "status", "statusEventId", "label", "firstWords", "phoneNumber", "userId", "uniqueId", "variables", "metadata", "recordingUrl", "messageCount", "startedAt", "lastMessageAt", "endedAt", "endedReason", "errors", "notes", "answeredSequence", "userName", "anonymousId", "externalId", "workflowId", "deploymentId", "workflowNodeId", "ending", "visitorId", "identityProven", "counted", "setVariables", "eventCount", "statusPlaces", "assistantVersion", "runsDraft", "speakerVersions"],
   conversation_facts: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
   conversation_facts_computed: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer", "counted"],
   conversation_facts_current: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
@@ -952,7 +968,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   conversation_sums: ["organizationId", "assistantId", "unit", "startsAt", "channel", "conversations", "messages", "seconds", "questions", "answers", "answerMs", "notKnown", "errors", "noAnswer", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"],
   deliveries: ["organizationId", "id", "eventId", "destinationId", "chatId", "status", "attempt", "claimedUntil", "nextAttemptAt", "attempts", "createdAt", "durationMs", "chatSequence"],
   delivery_queues: ["organizationId", "destinationId", "chatId", "deliveryId", "dueAt", "claim", "posted"],
-  deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt", "key"],
+  deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt", "key", "assistantVersion"],
   end_reason_sums: ["organizationId", "assistantId", "startsAt", "channel", "reason", "conversations"],
   end_user_exports: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "problem", "attempt", "chatIds", "archiveId", "size", "chats", "messages", "events", "files", "recordings", "absent", "requestedAt", "finishedAt", "expiresAt"],
   end_users: ["organizationId", "id", "assistantId", "uniqueId", "facts", "context", "createdAt", "updatedAt", "contextVisitorId", "signedContext", "signedContextVisitorId", "contextChatId", "signedContextChatId"],
@@ -999,6 +1015,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   telephony_lookup: ["phoneNumber", "organizationId", "connectionId"],
   templates: ["id", "name", "description", "variables", "voice", "sms", "chat", "theme", "createdAt", "updatedAt"],
   theme_configurations: ["organizationId", "assistantId", "theme", "mode", "updatedAt", "allowedOrigins"],
+  version_files: ["organizationId", "assistantId", "fileId"],
   version_heads: ["organizationId", "assistantId", "number", "content"],
   version_texts: ["organizationId", "assistantId", "digest", "content"],
   voice_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],

@@ -58,6 +58,8 @@ export type TenantTable =
   | "version_texts"
   | "function_secrets"
   | "assistant_drafts"
+  | "chat_drafts"
+  | "version_files"
   | View;
 
 /** Tables without an organization that services access through Scope. */

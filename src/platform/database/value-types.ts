@@ -99,7 +99,10 @@ export interface ValueTypes {
     setVariables: Readonly<JsonObject>;
     /** Number of messages at each change of the status, by its event id. */
     statusPlaces: Readonly<Record<string, number>>;
+    /** Number of the version of each assistant of the workflow, by its id. */
+    speakerVersions: Readonly<Record<string, number>>;
   };
+  chat_drafts: { content: JsonObject };
   deliveries: { attempts: readonly DeliveryAttempt[] };
   end_users: { facts: readonly Fact[] };
   engine_callbacks: { answer: CallbackAnswer };

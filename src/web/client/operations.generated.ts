@@ -43,10 +43,14 @@ export type PostMessageInput = {
 export type StartChatInput = {
   /** Id of the assistant. */
   readonly assistantId?: string | null | undefined;
+  /** Number of the version of the assistant that answers, from 1; needs assistantId. Default: the deployment's, else the current one. */
+  readonly assistantVersion?: number | null | undefined;
   /** Channel of the conversation. Default: TEXT. */
   readonly channel?: Channel | null | undefined;
   /** Id of the deployment to use. Its type must support chats on this channel. */
   readonly deploymentId?: string | null | undefined;
+  /** Whether the assistant's draft answers, as it is now; needs assistantId. Default: false. */
+  readonly draft?: boolean | null | undefined;
   /** Metadata to store with the chat; its log returns it as customerMetadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   /** Your id for the end user, by which the assistant remembers them; 1 to 29 characters. */
