@@ -44,8 +44,8 @@ export interface Choice {
 
 type Owner = Pick<PinnedAssistant, "id" | "template" | "pin">;
 
-/** The current version with the row, of the same moment. */
-type WithVersion<R> = R & { readonly version: number | null };
+/** The number of the current version with the row, of the same moment: 1 without stored versions. */
+type WithVersion<R> = R & { readonly version: number };
 
 /** Fields that act at once in all versions, because they switch a channel off. */
 const LIVE_FIELDS = ["chatMode", "smsMode"];
@@ -63,12 +63,12 @@ export class PinnedAssistants {
     if (!row) return this.scope.of(Assistants).byId(id);
     if (assistantVersion != null) await this.checkVersion(id, assistantVersion);
     const number = assistantVersion ?? row.version;
-    if (!draft) return this.pinned(row, number === null ? undefined : { number });
+    if (!draft) return this.pinned(row, { number });
     const copy = await this.scope
       .of(Drafts)
       .copy(id)
       .catch((error) => failAt("draft", error));
-    return this.pinned(row, { number: number ?? 1, draft: copy });
+    return this.pinned(row, { number, draft: copy });
   }
 
   /** An assistant of a chat as the chat runs it, even if it has been deleted. */
@@ -123,12 +123,12 @@ export class PinnedAssistants {
   /** What a conversation may look up during a turn: the assistant may have got other files since the turn began. */
   async knowledge({ id, pin }: Owner, source: KnowledgeSource): Promise<KnowledgeSource> {
     if (!pin || source.fileIds) return source;
-    const { [id]: version = null } = await this.currentVersions([id]);
+    const { [id]: version = pin.number } = await this.currentVersions([id]);
     const fileIds = fileIdsIn(await this.values(id, version, pin));
     return { resources: source.resources, ...(fileIds && { fileIds }) };
   }
 
-  /** Current versions by assistant, of those that have versions. */
+  /** Numbers of current versions by assistant. */
   async currentVersions(ids: readonly string[]): Promise<Record<string, number>> {
     const rows = await this.scope.read(CURRENT, [ids]);
     return Object.fromEntries(rows.map(({ assistantId, number }) => [assistantId, number]));
@@ -144,10 +144,9 @@ export class PinnedAssistants {
   }
 
   /** The values that differ from the current ones; none for the current version. */
-  private async values(assistantId: string, current: number | null, pin: Pin): Promise<DocumentValues> {
+  private async values(assistantId: string, current: number, pin: Pin): Promise<DocumentValues> {
     const { number, draft } = pin;
-    const isCurrent = current === null || current === number;
-    const values = isCurrent ? {} : await this.scope.of(Versions).values({ assistantId, number });
+    const values = current === number ? {} : await this.scope.of(Versions).values({ assistantId, number });
     return { ...values, ...draft?.content };
   }
 
@@ -180,8 +179,8 @@ const assistantsWithVersion = (restrict: (rows: Knex.QueryBuilder, id: Knex.Raw)
     return restrict(
       assistants.select(
         ...ASSISTANT_COLUMNS,
-        db.raw(`(select version_heads.number from version_heads
-  where version_heads.organization_id = $1 and version_heads.assistant_id = assistants.id) as version`),
+        db.raw(`coalesce((select version_heads.number from version_heads
+  where version_heads.organization_id = $1 and version_heads.assistant_id = assistants.id), 1) as version`),
       ),
       $(1),
     );
@@ -193,8 +192,9 @@ const EVEN_DELETED = assistantsWithVersion((rows, ids) => rows.whereRaw("id = an
 
 const CURRENT = statement<{ assistantId: string; number: number }>(({ db }) =>
   db.raw(`
-  select version_heads.assistant_id, version_heads.number from version_heads
-  where version_heads.organization_id = $1 and version_heads.assistant_id = any($2::text[])`),
+  select assistants.id as assistant_id, coalesce(version_heads.number, 1) as number from assistants
+  left join version_heads on version_heads.organization_id = $1 and version_heads.assistant_id = assistants.id
+  where assistants.organization_id = $1 and assistants.id = any($2::text[])`),
 );
 
 const statementOf = (kind: SpokenKind) =>
@@ -203,9 +203,9 @@ const statementOf = (kind: SpokenKind) =>
       .select(
         "assistantId",
         ...COLUMNS[kind],
-        db.raw(`(select version_heads.number from version_heads
+        db.raw(`coalesce((select version_heads.number from version_heads
   where version_heads.organization_id = $1
-    and version_heads.assistant_id = ${CONFIGURATIONS[kind]}.assistant_id) as version`),
+    and version_heads.assistant_id = ${CONFIGURATIONS[kind]}.assistant_id), 1) as version`),
       )
       .where("assistantId", db.raw("any(?::text[])", [$(1)])),
   );
