@@ -86,7 +86,7 @@ describe("a secret", () => {
       1,
       [
         expect.stringMatching(
-          /^assistants\/front-desk\.yaml:\d+:7: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
+          /^assistants\/front-desk\.yaml:\d+:18: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
         ),
         expect.stringContaining("FRONT_DESK_CHAT_BOOK_SECRET"),
         expect.stringMatching(/^webhooks\/crm\.yaml:4:9: The environment variable CRM_SECRET is not set/),
@@ -142,6 +142,26 @@ test("an address may name a variable, which pull leaves", async () => {
   const text = place.read("webhooks/crm.yaml");
   expect((await staging.run(["pull", "."])).stdout).toBe("The files have everything that the server has.\n");
   expect(place.read("webhooks/crm.yaml")).toBe(text);
+});
+
+test("a variable is a text after another $, which pull writes", async () => {
+  const { place, api } = await fresh();
+  place.write(
+    "assistants/b.yaml",
+    "key: b\nname: B\nchat:\n  functions:\n    - name: f\n      serverUrl: https://example.com/$${BASE}/$$${BASE}/${BASE}/$$/${\n",
+  );
+  const set = new Workplace(place.folder, place.running, { ...SECRETS, BASE: "b" });
+  expect(await set.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
+  expect(data.find(({ key }: { key: string }) => key === "b").chat.functions[0].serverUrl).toBe(
+    "https://example.com/${BASE}/$${BASE}/b/$$/${",
+  );
+  const elsewhere = new Workplace(emptyFolder(), place.running);
+  expect((await elsewhere.run(["pull", "."])).code).toBe(0);
+  expect(elsewhere.read("assistants/b.yaml")).toContain(
+    "serverUrl: https://example.com/$${BASE}/$$${BASE}/b/$$/${\n",
+  );
+  expect(await elsewhere.run(["apply", "."])).toEqual(SAME);
 });
 
 test("attached files follow the folder, and an upload is used again", async () => {
