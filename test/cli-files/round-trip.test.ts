@@ -56,7 +56,7 @@ test("a pull, an apply to an empty organization and another pull give the same b
   const [here, there] = await Promise.all([running.api.gql(query), other.api.gql(query)]);
   expect(there).toEqual(here);
   expect(assistantId).toBeDefined();
-});
+}, 60_000);
 
 const TEXT = fc.string({ maxLength: 20 });
 const ANY = fc.oneof(
@@ -117,4 +117,4 @@ test("whatever functions the server has stored, apply takes what pull writes", a
   const again = workplace(there.running);
   expect((await again.run(["pull", "."])).code).toBe(0);
   expect(again.files()).toEqual(place.files());
-});
+}, 60_000);

@@ -108,14 +108,18 @@ export class Assistants {
     return { data: data.map(toAssistant), meta };
   }
 
-  /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT */
-  async create(input: AssistantInput): Promise<Assistant> {
+  /**
+   * Creates an assistant with its four configurations and their defaults.
+   * @param isComplete whether that is its first version: not if the caller changes more before it stores one
+   * @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT
+   */
+  async create(input: AssistantInput, isComplete = true): Promise<Assistant> {
     await this.checkProject(input);
     warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null, key = null } = encoded(input);
     const id = newId();
     const keeper = this.scope.of(VersionKeeper);
-    const keeps = await keeper.isKeeping();
+    const keeps = isComplete && (await keeper.isKeeping());
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
       const values = [id, name, description, variables, projectId, key];

@@ -66,20 +66,46 @@ const withPlainSecrets = (item: Fields): Fields =>
     return value instanceof Secret ? { ...fields, [secret]: value.value } : fields;
   });
 
-const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) {
-  updateAssistantDocument(assistantId: $id, input: $input, note: "Applied from files") { id } }`;
+const NOTE = '"Applied from files"';
+const CREATE = `mutation ($input: CreateAssistantInput!, $document: AssistantDraftInput!) {
+  record: createAssistantFromDocument(input: $input, document: $document, note: ${NOTE}) { id } }`;
+const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $ifVersion: Int) {
+  updateAssistantDocument(assistantId: $id, input: $input, note: ${NOTE}, ifVersion: $ifVersion) { id } }`;
 
-/** Changes the given fields of a document in one transaction; all others stay. @throws RequestError */
+/** Creates an assistant whose first version is the document. @returns its id. @throws RequestError */
+export async function create(
+  connection: Connection,
+  input: Fields,
+  document: AssistantDocument,
+): Promise<string> {
+  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, {
+    input,
+    document: sent(document),
+  });
+  return record.id;
+}
+
+/**
+ * Changes the given fields of a document in one transaction; all others stay.
+ * @param ifVersion the version that must be the current one
+ * @throws RequestError
+ */
 export async function publish(
   connection: Connection,
   id: string,
   document: AssistantDocument,
+  ifVersion: number | undefined,
 ): Promise<void> {
-  const parts = Object.entries(document).filter(([, value]) => value !== undefined);
-  if (parts.length === 0) return;
-  const input = Object.fromEntries(parts.map(([part, value]) => [part, withoutSecrets(value)]));
-  await connection.graphql(CHANGE, { id, input });
+  const input = sent(document);
+  if (Object.keys(input).length > 0) await connection.graphql(CHANGE, { id, input, ifVersion });
 }
+
+const sent = (document: AssistantDocument): Fields =>
+  Object.fromEntries(
+    Object.entries(document)
+      .filter(([, value]) => value !== undefined)
+      .map(([part, value]) => [part, withoutSecrets(value)]),
+  );
 
 const withoutSecrets = (section: unknown): unknown =>
   isFields(section) && Array.isArray(section.functions)

@@ -14,6 +14,12 @@ import { isFields, type Fields, type Kind } from "./kinds";
 
 export type Path = readonly (string | number)[];
 
+/** A sentence about a value of a file. */
+export interface Remark {
+  readonly at: Path;
+  readonly message: string;
+}
+
 const MESSAGES: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "The field is there twice.",
   MULTIPLE_DOCS: "A file has one document, without further ones after ---.",
