@@ -260,6 +260,44 @@ describe("apply asks to be run again if a record changes after it was read:", ()
   });
 });
 
+test("diff shows what has changed in files beside the YAML file, and nothing that only stands elsewhere", async () => {
+  const { place } = await fresh();
+  place.write("assistants/front-desk/files/latin.txt", Buffer.from("caf\xe9", "latin1"));
+  place.replace("assistants/front-desk.yaml", "files:\n", "files:\n  - front-desk/files/latin.txt\n");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  place.write("assistants/front-desk/files/hours.txt", "Opening hours: 9 to 6");
+  place.write("assistants/front-desk/files/latin.txt", Buffer.from("caf\xe9s", "latin1"));
+  place.write("assistants/front-desk/files/new.txt", "New");
+  place.replace("assistants/front-desk.yaml", "files:\n", "files:\n  - front-desk/files/new.txt\n");
+  place.replace("assistants/front-desk/chat-prompt.md", "\n\n- Be brief", " \n\n- Be brief");
+  place.replace("workflows/intake/talk.md", "Then stop.", "Then go on.");
+  place.replace(
+    "workflows/intake.yaml",
+    /    type: END\n    name: End\n    message: Bye\n/,
+    "    message: Bye\n    name: End\n    type: END\n",
+  );
+  expect(place.read("workflows/intake.yaml")).toContain("    message: Bye\n    name: End\n    type: END\n");
+  place.replace("workflows/intake.yaml", "    rank: 2", "    rank: 3");
+  const { code, stdout } = await place.run(["diff", "."]);
+  expect(code).toBe(2);
+  const lines = stdout.split("\n");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "    files.hours.txt: Opening hours: 9 to 5 → Opening hours: 9 to 6",
+      "    files.latin.txt: 4 bytes → 5 bytes",
+      "    files.new.txt: (none) → 3 bytes",
+      "      -You are the receptionist of {company}.",
+      "      +You are the receptionist of {company}.·",
+      "    nodes.talk:",
+      "      -  Then stop.",
+      "      +  Then go on.",
+    ]),
+  );
+  const changed = lines.slice(lines.indexOf("    edges:")).filter((line) => /^ {6}[+-]/.test(line));
+  expect(changed).toEqual(["      -  rank: 2", "      +  rank: 3"]);
+  expect(stdout).not.toContain("nodes.end");
+});
+
 test("attached files follow the folder, and an upload is used again", async () => {
   const { place, api } = await fresh();
   await place.run(["apply", "."]);

@@ -57,7 +57,7 @@ export async function updateConfiguration<K extends ConfigurationKind>(
 /** A configuration after a change. */
 interface Changed {
   readonly whole: object;
-  readonly hasFiles: () => Promise<boolean>;
+  readonly hasFiles: () => Promise<boolean> | boolean;
 }
 
 /** Warnings about the given values of a configuration that are allowed but do not work. */

@@ -20,7 +20,7 @@ const KINDS = Object.keys(CONFIGURATIONS) as ConfigurationKind[]; // the keys of
  */
 export async function warnOfChanges(scope: Scope, input: PartialDocument, document: Document): Promise<void> {
   warnOfUnusableNames(scope, input.variables);
-  const hasFiles = async () => document.fileIds.length > 0;
+  const hasFiles = () => document.fileIds.length > 0;
   const warnings: ConfigurationWarning[] = [];
   for (const kind of KINDS) {
     const changes = { ...input[kind], ...(isSpoken(kind) && input.rag?.[kind]) };
