@@ -7,7 +7,7 @@ const MAX_TEXT_BYTES = 100_000;
 
 /** The changes with one for each attached file that is new, gone or has another content. */
 export async function withContents(changes: readonly Change[]): Promise<Change[]> {
-  const all = changes.map((change) =>
+  const all = changes.map(async (change) =>
     change.path.join(".") === "files" ? changesOfFiles(change) : [change],
   );
   return (await Promise.all(all)).flat();
