@@ -58,6 +58,7 @@ export class Contents {
     yield this.list("texts", this.texts());
     yield this.list("events", this.events(), () => this.counts.events++);
     yield this.list("deliveries", this.deliveries());
+    yield this.list("versions", this.versions());
     yield* this.files();
     yield* this.recordings();
     yield { path: "manifest.json", content: Readable.from([JSON.stringify(this.manifest(), null, 2)]) };
@@ -119,6 +120,22 @@ export class Contents {
   private async *deliveries(): AsyncGenerator<Row> {
     for await (const ids of this.eventIds())
       yield* await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt");
+  }
+
+  /** Versions of assistants that the person made. Their documents are the organization's. */
+  private async *versions(): AsyncGenerator<Row> {
+    for (let last = { assistantId: "", number: 0 }; ;) {
+      const rows = await this.scope
+        .table("assistant_versions")
+        .select("assistantId", "number", "userId", "note", "createdAt")
+        .whereIn("userId", this.reach.names)
+        .whereRaw("(assistant_id, number) > (?, ?)", [last.assistantId, last.number])
+        .orderBy(["assistantId", "number"])
+        .limit(BATCH_SIZE);
+      yield* rows;
+      if (rows.length < BATCH_SIZE) break;
+      last = rows.at(-1)!;
+    }
   }
 
   /** Ids of events in the order of each chat, in batches. */
