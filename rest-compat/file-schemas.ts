@@ -46,16 +46,24 @@ const PROJECT: JsonSchema = {
 };
 const SERVER_SECRET = secret("Environment variable with the secret, as in ${NAME}.");
 
-/** Both forms of a function, which may have more fields, because functions are stored as sent. */
+/**
+ * Both forms of a function. Its fields may have any values, and there may be more, because functions are stored as sent;
+ * warnings name those that do not work.
+ */
 const FUNCTION: JsonSchema = {
   type: "object",
   properties: {
-    name: { type: "string" },
-    description: { type: "string" },
-    parameters: { type: "object", description: "JSON Schema of the arguments." },
-    serverUrl: { type: "string", description: "URL of the function; may contain ${NAME}." },
+    name: { description: "1 to 64 letters, digits, _ or -." },
+    description: { description: "Text that tells the model when to call it." },
+    parameters: { description: "JSON Schema of the arguments." },
+    serverUrl: { description: "URL of the function; may contain ${NAME}." },
     secretKey: SERVER_SECRET,
-    server: { type: "object", properties: { url: { type: "string" }, secret: SERVER_SECRET } },
+    server: {
+      properties: {
+        url: { description: "URL of the function; may contain ${NAME}." },
+        secret: SERVER_SECRET,
+      },
+    },
   },
 };
 

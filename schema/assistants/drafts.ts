@@ -14,7 +14,8 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-import { Assistant, AssistantFields } from "./assistants";
+import { ConfigurationWarning } from "../configurations/warnings";
+import { Assistant, AssistantFields, CreateAssistantInput } from "./assistants";
 import { MAX_NOTE_LENGTH } from "./versions";
 
 const ASSISTANT = "Id of the assistant.";
@@ -77,15 +78,19 @@ export class AssistantDraftInput extends AssistantFields {
 }
 
 @ArgsType()
-class PublishArgs {
-  @Field(() => ID, { description: ASSISTANT })
-  assistantId!: string;
+class NoteArgs {
   @Rule({ maxLength: MAX_NOTE_LENGTH })
   @Field(() => String, {
     nullable: true,
     description: "Note about the new version, at most 1,000 characters. Default: none.",
   })
   note?: string | null;
+}
+
+@ArgsType()
+class PublishArgs extends NoteArgs {
+  @Field(() => ID, { description: ASSISTANT })
+  assistantId!: string;
   @Rule({ minimum: 1 })
   @Field(() => Int, {
     nullable: true,
@@ -103,6 +108,13 @@ export class AssistantDraftResolver {
   })
   async document(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
     return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(assistantId)) });
+  }
+
+  @FieldResolver(() => [ConfigurationWarning], {
+    description: "Values in the draft and the rest of the document that are valid but won't work.",
+  })
+  configurationWarnings(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
+    return scope.of(Drafts).warnings(assistantId);
   }
 }
 
@@ -146,6 +158,22 @@ export class DraftedAssistantResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Drafts).change(assistantId, input as object, { note, ifVersion });
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Creates an assistant with a document as its first version. What the document leaves out has its default. Errors: QUOTA_EXCEEDED, PROJECT_NOT_FOUND, FILE_NOT_FOUND; CONFLICT if another assistant has the key.",
+  })
+  createAssistantFromDocument(
+    @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
+    @Arg("document", {
+      description: "Its document. A field that is in the input, too, has the value of the document.",
+    })
+    document: AssistantDraftInput,
+    @Args() { note }: NoteArgs,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Drafts).create(input, document as object, note);
   }
 
   @Mutation(() => Assistant, {

@@ -40,6 +40,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   publishAssistantDraft: SETS,
   discardAssistantDraft: DELETES,
   updateAssistantDocument: SETS,
+  createAssistantFromDocument: { ...ADDS, shows: CONFIGURATIONS },
   attachFile: SETS,
   detachFile: SETS,
   testFunction: { ...ADDS, reachesOut: true },

@@ -37,6 +37,7 @@ const ORGANIZATION = { record: "Organization", discloses: true } as const satisf
 /** Mutations that are recorded differently from the defaults, and queries that disclose secrets. */
 export const AUDIT: Readonly<Record<string, AuditRow>> = {
   createAssistant: { creates: "assistants", stored: "service" },
+  createAssistantFromDocument: { creates: "assistants" },
   duplicateAssistant: { creates: "assistants" },
   updateVoiceConfiguration: { stored: "service" },
   updateSmsConfiguration: { stored: "service" },

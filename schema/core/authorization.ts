@@ -105,6 +105,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   publishAssistantDraft: "organization",
   discardAssistantDraft: "organization",
   updateAssistantDocument: "organization",
+  createAssistantFromDocument: "organization",
 
   startWidgetSession: "page",
   widget: "visitor",

@@ -133,5 +133,7 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  throw new Error(`The server has not kept everything:\n${planLines({ ...left, others: [] }).join("\n")}`);
+  throw new Error(
+    `The server has not kept everything:\n${planLines({ ...left, others: [] }).join("\n")}\nIf somebody has changed these records meanwhile, run the command again.`,
+  );
 }

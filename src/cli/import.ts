@@ -102,6 +102,9 @@ function targetOf({ url = process.env.PARLEY_URL, key = process.env.PARLEY_KEY }
 function addressOf(option: string, text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw wrong(`${option} must be a URL that begins with http:// or https://; got "${text}".`);
+  const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
+  if (address !== undefined)
+    throw wrong(`${option} must be the address without a path of an interface: ${option} ${address}`);
   return text.replace(/\/$/, "");
 }
 

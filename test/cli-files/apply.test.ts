@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
-import { makeRecords, Workplace } from "./folders";
+import { beforeFirstMutation, makeRecords, Workplace } from "./folders";
 
 const running = useApp();
 const SECRETS = {
@@ -86,7 +86,7 @@ describe("a secret", () => {
       1,
       [
         expect.stringMatching(
-          /^assistants\/front-desk\.yaml:\d+:7: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
+          /^assistants\/front-desk\.yaml:\d+:18: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
         ),
         expect.stringContaining("FRONT_DESK_CHAT_BOOK_SECRET"),
         expect.stringMatching(/^webhooks\/crm\.yaml:4:9: The environment variable CRM_SECRET is not set/),
@@ -142,6 +142,160 @@ test("an address may name a variable, which pull leaves", async () => {
   const text = place.read("webhooks/crm.yaml");
   expect((await staging.run(["pull", "."])).stdout).toBe("The files have everything that the server has.\n");
   expect(place.read("webhooks/crm.yaml")).toBe(text);
+});
+
+test("a variable is a text after another $, which pull writes", async () => {
+  const { place, api } = await fresh();
+  place.write(
+    "assistants/b.yaml",
+    "key: b\nname: B\nchat:\n  functions:\n    - name: f\n      serverUrl: https://example.com/$${BASE}/$$${BASE}/${BASE}/$$/${\n",
+  );
+  const set = new Workplace(place.folder, place.running, { ...SECRETS, BASE: "b" });
+  expect(await set.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
+  expect(data.find(({ key }: { key: string }) => key === "b").chat.functions[0].serverUrl).toBe(
+    "https://example.com/${BASE}/$${BASE}/b/$$/${",
+  );
+  const elsewhere = new Workplace(emptyFolder(), place.running);
+  expect((await elsewhere.run(["pull", "."])).code).toBe(0);
+  expect(elsewhere.read("assistants/b.yaml")).toContain(
+    "serverUrl: https://example.com/$${BASE}/$$${BASE}/b/$$/${\n",
+  );
+  expect(await elsewhere.run(["apply", "."])).toEqual(SAME);
+});
+
+test("a new assistant has its document as version 1, and each apply makes one more", async () => {
+  const { place, api } = await fresh();
+  const versions = async () => {
+    const query =
+      "{ assistants { data { versions(orderBy: OLDEST_FIRST) { nodes { number note document } } } } }";
+    return (await api.gql(query)).assistants.data[0].versions.nodes as { number: number; document: object }[];
+  };
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await versions()).toEqual([
+    {
+      number: 1,
+      note: "Applied from files",
+      document: expect.objectContaining({
+        name: "Front désk",
+        allowedOrigins: ["https://www.example.com"],
+        fileIds: [expect.any(String)],
+        chat: expect.objectContaining({ temperature: 0.3 }),
+      }),
+    },
+  ]);
+  place.replace("assistants/front-desk.yaml", "temperature: 0.3", "temperature: 0.9");
+  place.write("assistants/front-desk/files/hours.txt", "Never");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect((await versions()).map(({ number }) => number)).toEqual([1, 2]);
+});
+
+test("apply prints warnings of the server and problems of a workflow at their places", async () => {
+  const { place } = await fresh();
+  place.write(
+    "assistants/b.yaml",
+    "key: b\nname: B\nchat:\n  prompt: Hello {first name}\n  functions:\n    - name: f\n    - name: 5\n",
+  );
+  place.write(
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  s: { type: START, name: S }\n  e: { type: END, name: E }\nedges:\n  - { from: s, to: e }\n  - { from: e, to: s }\n",
+  );
+  const { code, stdout, stderr } = await place.run(["apply", "."]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^assistants\/b\.yaml:4:11: Warning: chat\.prompt: \{first name\} is not/m);
+  expect(stdout).toMatch(
+    /^assistants\/b\.yaml:6:7: Warning: chat\.functions\.0: The function f cannot be called/m,
+  );
+  expect(stdout).toMatch(/^assistants\/b\.yaml:7:7: Warning: chat\.functions\.1: The function has no name/m);
+  expect(stdout).toMatch(/^workflows\/w\.yaml:8:5: Warning: An edge leads away from the END/m);
+  place.replace("workflows/w.yaml", "  - { from: e, to: s }\n", "");
+  place.replace("workflows/w.yaml", "  e: {", "  p: { type: PROMPT, name: P }\n  e: {");
+  const changed = await place.run(["apply", "."]);
+  expect(changed.stdout).toMatch(/^workflows\/w\.yaml:5:6: Warning: .*assistant/m);
+  expect(changed.stdout).not.toContain("END node");
+});
+
+describe("apply asks to be run again if a record changes after it was read:", () => {
+  const first = async (api: Api) =>
+    (await api.gql("{ assistants { data { id } } }")).assistants.data[0].id as string;
+  const CHANGES: [what: string, change: (api: Api) => Promise<unknown>, message: RegExp][] = [
+    [
+      "an assistant",
+      async (api) =>
+        api.gql(
+          'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "Changed" }) { id } }',
+          {
+            id: await first(api),
+          },
+        ),
+      /^Somebody has changed the assistant front-desk or what it names meanwhile\. Run the command again\.\n$/,
+    ],
+    [
+      "an assistant that is deleted",
+      async (api) =>
+        api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await first(api) }),
+      /^Somebody has changed the assistant front-desk or what it names meanwhile \(No assistant .*\)\. Run the command again\.\n$/,
+    ],
+    [
+      "a new record, which another apply has made",
+      async (api) => api.gql('mutation { createAssistant(input: { name: "B", key: "b" }) { id } }'),
+      /^Somebody has changed the assistant b or what it names meanwhile \(Another assistant has the key "b"\.\)\. Run the command again\.\n$/,
+    ],
+  ];
+  test.each(CHANGES)("%s", async (what, change, message) => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    if (what.startsWith("a new")) place.write("assistants/b.yaml", "key: b\nname: B\ndescription: Mine\n");
+    else place.replace("assistants/front-desk.yaml", "temperature: 0.3", "temperature: 0.9");
+    const through = await beforeFirstMutation(place.running.url, () => change(api));
+    try {
+      const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
+      const { code, stderr } = await slow.run(["apply", "."]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    } finally {
+      through.stop();
+    }
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    expect(await place.run(["apply", "."])).toEqual(SAME);
+  });
+});
+
+test("diff shows what has changed in files beside the YAML file, and nothing that only stands elsewhere", async () => {
+  const { place } = await fresh();
+  place.write("assistants/front-desk/files/latin.txt", Buffer.from("caf\xe9", "latin1"));
+  place.replace("assistants/front-desk.yaml", "files:\n", "files:\n  - front-desk/files/latin.txt\n");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  place.write("assistants/front-desk/files/hours.txt", "Opening hours: 9 to 6");
+  place.write("assistants/front-desk/files/latin.txt", Buffer.from("caf\xe9s", "latin1"));
+  place.write("assistants/front-desk/files/new.txt", "New");
+  place.replace("assistants/front-desk.yaml", "files:\n", "files:\n  - front-desk/files/new.txt\n");
+  place.replace("assistants/front-desk/chat-prompt.md", "\n\n- Be brief", " \n\n- Be brief");
+  place.replace("workflows/intake/talk.md", "Then stop.", "Then go on.");
+  place.replace(
+    "workflows/intake.yaml",
+    /    type: END\n    name: End\n    message: Bye\n/,
+    "    message: Bye\n    name: End\n    type: END\n",
+  );
+  expect(place.read("workflows/intake.yaml")).toContain("    message: Bye\n    name: End\n    type: END\n");
+  place.replace("workflows/intake.yaml", "    rank: 2", "    rank: 3");
+  const { code, stdout } = await place.run(["diff", "."]);
+  expect(code).toBe(2);
+  const lines = stdout.split("\n");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "    files.hours.txt: Opening hours: 9 to 5 → Opening hours: 9 to 6",
+      "    files.latin.txt: 4 bytes → 5 bytes",
+      "    files.new.txt: (none) → 3 bytes",
+      "      -You are the receptionist of {company}.",
+      "      +You are the receptionist of {company}.·",
+      "    nodes.talk:",
+      "      -  Then stop.",
+      "      +  Then go on.",
+    ]),
+  );
+  const changed = lines.slice(lines.indexOf("    edges:")).filter((line) => /^ {6}[+-]/.test(line));
+  expect(changed).toEqual(["      -  rank: 2", "      +  rank: 3"]);
+  expect(stdout).not.toContain("nodes.end");
 });
 
 test("attached files follow the folder, and an upload is used again", async () => {

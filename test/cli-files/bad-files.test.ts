@@ -70,6 +70,56 @@ const CASES: Case[] = [
     "chat.functions.0.secretKey must name an environment variable",
   ],
   [
+    "a secret of the other form",
+    ASSISTANT,
+    `${ok}chat:\n  functions:\n    - name: f\n      server: { secret: hunter2 }\n`,
+    "6:25",
+    "chat.functions.0.server.secret must name an environment variable",
+  ],
+  [
+    "a second field in braces",
+    ASSISTANT,
+    `${ok}chat: { temperature: 1, model: GPT_4_O, temperature: 1 }\n`,
+    "3:41",
+    "The field is there twice.",
+  ],
+  [
+    "a value behind an alias",
+    ASSISTANT,
+    `${ok}chat: &c\n  temperature: 7\nsms: *c\n`,
+    "4:16",
+    "chat.temperature must be at most 2; got 7.",
+  ],
+  ["an alias of nothing", ASSISTANT, `${ok}chat: *c\n`, "3:7", "No value before *c has the anchor &c."],
+  [
+    "an alias of itself",
+    ASSISTANT,
+    `${ok}variables: &v\n  x: { y: *v }\n`,
+    "4:11",
+    "*v stands for a value that contains it.",
+  ],
+  [
+    "an absolute path",
+    ASSISTANT,
+    `${ok}files:\n  - { file: /etc/hostname, name: h }\n`,
+    "4:13",
+    "/etc/hostname is an absolute path. Write the path from the folder of this file.",
+  ],
+  [
+    "an absolute path of Windows",
+    ASSISTANT,
+    `${ok}chat:\n  prompt:\n    file: C:\\prompts\\a.md\n`,
+    "5:11",
+    "C:\\prompts\\a.md is an absolute path.",
+  ],
+  [
+    "a wrong value in a node whose name is a number",
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  1: { type: START, name: 5 }\n",
+    "4:27",
+    "nodes.1.name must be a text; got 5.",
+  ],
+  [
     "a text whose file is missing",
     ASSISTANT,
     `${ok}chat:\n  prompt:\n    file: none.md\n`,
@@ -128,8 +178,8 @@ describe("a file is refused with its line and column, and nothing is applied:", 
     place.write(path, content);
     if (String(content).includes("link.txt"))
       symlinkSync("/etc/hostname", join(place.folder, "assistants/link.txt"));
-    for (const command of ["validate", "apply"]) {
-      const { code, stdout, stderr } = await place.run([command, "."]);
+    const results = await Promise.all(["validate", "apply"].map((command) => place.run([command, "."])));
+    for (const { code, stdout, stderr } of results) {
       expect([code, stdout]).toEqual([1, ""]);
       const [line] = stderr.split("\n");
       expect(line!.startsWith(`${path}:${position}: `)).toBe(true);

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { Api } from "../support/api";
 import type { RunningApp } from "../support/app";
@@ -59,6 +61,29 @@ export class Workplace {
   replace(path: string, from: string | RegExp, to: string): void {
     this.write(path, this.read(path).replace(from, to));
   }
+}
+
+/** A way to a server on which something happens between the requests that read and those that change. */
+export async function beforeFirstMutation(url: string, work: () => Promise<unknown>) {
+  let done: Promise<unknown> | undefined;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = await request.toArray();
+      const body = Buffer.concat(chunks);
+      if (body.includes("mutation")) await (done ??= work());
+      const { "x-api-key": key = "", "content-type": type = "" } = request.headers;
+      const answer = await fetch(`${url}${request.url}`, {
+        method: request.method!,
+        headers: { "X-API-Key": String(key), ...(type && { "Content-Type": type }) },
+        ...(request.method === "POST" && { body }),
+      });
+      response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type")! });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
 }
 
 const FUNCTIONS = [

@@ -227,3 +227,148 @@ describe("bad input of a draft", () => {
     expect((await read(data[0].id)).draft).toBe(null);
   });
 });
+
+describe("a value that is allowed but does not work", () => {
+  const WARNINGS = "configurationWarnings { channel path code }";
+  const graphql = async (query: string, variables: object) => {
+    const { body } = await running.api.graphql(query, variables as Record<string, unknown>);
+    expect(body.errors).toBeUndefined();
+    return body as { data: Record<string, Record<string, unknown>>; extensions: { warnings?: string[] } };
+  };
+  const input = {
+    chat: { prompt: "Hello {first name}", functions: [{ name: "f" }], model: "GPT_4_O", provider: "GROQ" },
+    sms: { smsMode: true, resources: "x".repeat(16_001) },
+    rag: { voice: { isRagEnabled: false } },
+    theme: { theme: { primaryColour: "red" } },
+    variables: { "first name": "Ada" },
+  };
+  /** The warnings of the same values in requests that publish them at once, with the places that a document has. */
+  const published = async (id: string) => {
+    const parts: [string, string, object][] = [
+      ["chat", "Chat", input.chat],
+      ["sms", "Sms", input.sms],
+      ["theme", "Theme", input.theme],
+    ];
+    const [assistant, ...each] = await Promise.all([
+      graphql(
+        "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }",
+        {
+          id,
+          input: { variables: input.variables },
+        },
+      ),
+      ...parts.map(([, type, input]) =>
+        graphql(
+          `mutation ($id: ID!, $input: Update${type}ConfigurationInput!) { update${type}Configuration(assistantId: $id, input: $input) { id } }`,
+          { id, input },
+        ),
+      ),
+    ]);
+    return [
+      ...(assistant.extensions.warnings ?? []),
+      ...each.flatMap(({ extensions }, index) =>
+        (extensions.warnings ?? []).map((text) => `${parts[index]![0]}.${text}`),
+      ),
+    ].sort();
+  };
+
+  test("is named by its field when it is saved, published, or part of a new assistant", async () => {
+    const { id: file } = await upload(running.api);
+    const create = (document: object) =>
+      graphql(
+        'mutation ($document: AssistantDraftInput!) { createAssistantFromDocument(input: { name: "A" }, document: $document) { id } }',
+        { document },
+      );
+    const made = await create({ ...input, fileIds: [file] });
+    const id = made.data.createAssistantFromDocument!.id as string;
+    const saved = await graphql(
+      `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { ${WARNINGS} } }`,
+      { id, input },
+    );
+    const changed = await graphql(PUBLISH, { id });
+    const direct = await graphql(
+      "mutation ($id: ID!, $input: AssistantDraftInput!) { updateAssistantDocument(assistantId: $id, input: $input) { id } }",
+      { id, input },
+    );
+    const expected = await published(id);
+    expect(expected).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^chat\.prompt: \{first name\} is not a variable/),
+        expect.stringMatching(/^chat\.functions\.0: The function f cannot be called/),
+        expect.stringMatching(/^chat\.provider: GPT_4_O is served by/),
+        expect.stringMatching(/^sms\.resources: /),
+        expect.stringMatching(/^theme\.theme\.primaryColour: /),
+        expect.stringContaining('"first name"'),
+      ]),
+    );
+    const rag = [
+      expect.stringMatching(/^rag\.voice\.isRagEnabled: /),
+      expect.stringMatching(/^rag\.sms\.isRagEnabled: /),
+    ];
+    for (const { extensions } of [made, saved, changed, direct]) {
+      const warnings = extensions.warnings ?? [];
+      expect(warnings.filter((text) => !text.startsWith("rag.")).sort()).toEqual(
+        expected.filter((text) => !/^\w+\.isRagEnabled:/.test(text)),
+      );
+      expect(warnings).toEqual(expect.arrayContaining(rag));
+    }
+    const { configurationWarnings } = saved.data.saveAssistantDraft!;
+    const stored = await running.api.gql(`query ($id: ID!) { assistant(id: $id) { ${WARNINGS} } }`, { id });
+    expect(configurationWarnings).toEqual(stored.assistant.configurationWarnings);
+    expect(configurationWarnings).not.toEqual([]);
+  });
+
+  test("is not named again when other values are saved", async () => {
+    const id = await newAssistant(running.api, { name: "Ada" });
+    await save(id, input);
+    const { extensions } = await graphql(SAVE, { id, input: { description: "New" } });
+    expect(extensions.warnings).toBeUndefined();
+  });
+});
+
+test("a new assistant has its document as its only version", async () => {
+  const query = `mutation ($input: CreateAssistantInput!, $document: AssistantDraftInput!, $note: String) {
+    createAssistantFromDocument(input: $input, document: $document, note: $note) {
+      key name project { id } chat { prompt } voice { functions }
+      versions(first: 5) { nodes { number note document } } } }`;
+  const document = {
+    description: "Brief",
+    chat: { prompt: "Be brief." },
+    voice: { functions: [{ name: "f", serverUrl: "https://example.com/f", secretKey: "hidden" }] },
+    rag: { sms: { forceRag: true } },
+    allowedOrigins: ["https://example.com"],
+  };
+  const create = async (input: object, document: object) =>
+    running.api.graphql(query, { input, document, note: "Begun" });
+  const { body } = await create({ name: "Ada", key: "whole" }, document);
+  expect(body.data.createAssistantFromDocument).toMatchObject({
+    key: "whole",
+    name: "Ada",
+    chat: { prompt: "Be brief." },
+    voice: { functions: [{ secretKey: "hidden" }] },
+    versions: {
+      nodes: [
+        {
+          number: 1,
+          note: "Begun",
+          document: {
+            ...document,
+            voice: { functions: [{ name: "f", secretKey: { stored: true } }] },
+          },
+        },
+      ],
+    },
+  });
+  const again = await create({ name: "Ada", key: "whole" }, document);
+  expect(again.body.errors[0].extensions).toMatchObject({
+    code: "CONFLICT",
+    details: [{ path: "input.key" }],
+  });
+  const wrong = await create({ name: "Lost" }, { fileIds: [UNKNOWN_ID] });
+  expect(wrong.body.errors[0].extensions).toMatchObject({
+    code: "FILE_NOT_FOUND",
+    details: [{ path: "document.fileIds.0" }],
+  });
+  const { assistants } = await running.api.gql('{ assistants(search: "Lost") { data { id } } }');
+  expect(assistants.data).toEqual([]);
+});

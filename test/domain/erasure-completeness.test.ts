@@ -33,6 +33,8 @@ const AUDIT = /^audit_/;
 
 /** Parts of an export that contain the data of a table. */
 const EXPORTED: Readonly<Record<string, readonly string[]>> = {
+  assistant_versions: ["versions.ndjson"],
+  assistants: ["versions.ndjson"],
   calls: ["calls.ndjson"],
   chats: ["chats.ndjson"],
   deliveries: ["deliveries.ndjson"],
@@ -44,13 +46,8 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   sms_received: ["texts.ndjson"],
   sms_sent: ["texts.ndjson"],
 };
-/**
- * Tables that copy data of others, temporarily or for a search, or that have only the id of a conversation, or of the
- * person as the author of a setting.
- */
+/** Tables that copy data of others, temporarily or for a search, or that have only the id of a conversation. */
 const COPIES = new Set([
-  "assistant_versions",
-  "assistants",
   "call_lookup",
   "conversation_facts_kept",
   "conversation_facts_summed",

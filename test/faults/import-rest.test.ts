@@ -322,6 +322,10 @@ test("a log that the source cannot show is listed, and the others are imported",
 test.each([
   [["rest"], "Name the source with --from URL"],
   [["rest", "--from", "example.com", "--from-key", "k"], "--from must be a URL"],
+  [
+    ["rest", "--from", "https://example.com/rest/", "--from-key", "k"],
+    "--from must be the address without a path of an interface: --from https://example.com\n",
+  ],
   [["other"], 'Unknown source "other".'],
   [[], "Name a source: rest, vapi or retell."],
   [["rest", "--wait", "soon"], "--wait must be a whole number of seconds"],

@@ -51,6 +51,22 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     expect({ isListed, isMapped }).toEqual(isMapped ? { isListed, isMapped } : { isListed: true, isMapped });
   });
 
+  test("single braces in a text become variables, which is listed", () => {
+    const text = 'Say {word}, {{name}}, {{ name | upcase }}, { not this } and {"a": 1}.';
+    const paths =
+      sample === vapiSample
+        ? ["firstMessage", "endCallMessage", "model.messages.0.content", "model.tools.0.function.description"]
+        : ["retellLlmData.general_prompt", "retellLlmData.begin_message"];
+    for (const path of paths) {
+      const { notes } = map(changed({ ...sample, firstMessageMode: undefined }, path, text));
+      const place = path.replace(/\.0\.content$/, "");
+      expect(notes).toContain(
+        `${place} contains {word} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
+      );
+    }
+    expect(map(sample).notes.join("\n")).not.toContain("in single braces");
+  });
+
   test("no note contains a value of a header or a secret", () => {
     expect(map(sample).notes.join("\n")).not.toMatch(/hidden|shared/);
   });
@@ -122,6 +138,14 @@ describe("parley import vapi", () => {
       ...{ endCallMessage: "Goodbye, {customerName}.", endCallPhrases: "goodbye\nhave a nice day" },
     });
     expect(await at(running.api, id, "chat")).toMatchObject({ ...shared, functions, model: "GPT_4_O" });
+  });
+
+  test("imported again, overwrites changes made here", async () => {
+    const file = fileOf({ ...vapiSample, id: "again" });
+    await runToEnd("cli/import", env, "vapi", file);
+    await running.api.patch("/rest/v1/assistants/again/chat", { prompt: "Changed here." }, 200);
+    expect((await runToEnd("cli/import", env, "vapi", file)).code).toBe(0);
+    expect((await at(running.api, "again", "chat")).prompt).toBe("You answer for {company}.");
   });
 
   test("imported twice, changes nothing", async () => {
@@ -220,6 +244,16 @@ describe("a file", () => {
   ])("with %s is explained", async (_, content, message) => {
     const { code, stderr } = await runToEnd("cli/import", env, "vapi", fileOf(content));
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
+  test.each([
+    ["vapi", { assistants: ["text", null, { ...vapiSample, id: "among" }] }],
+    ["retell", ["text", null, { ...retellSample, agent_id: "among" }]],
+  ])("of %s with entries that are no objects lists them and imports the others", async (vendor, content) => {
+    const { code, stdout } = await runToEnd("cli/import", env, vendor, fileOf(content));
+    expect([code, stdout]).toEqual([2, expect.stringContaining("Entry 1 is no object.")]);
+    expect(stdout).toContain("Entry 2 is no object.");
+    expect(stdout).toMatch(/assistants: (1 imported|0 imported, 1 already here)/);
   });
 
   test("with an entry without an id lists it and imports the others", async () => {

@@ -75,6 +75,34 @@ describe("the person to export", () => {
     expect(Object.values(files).join()).not.toContain("another person");
   });
 
+  test("gets the versions of assistants that they made, and nobody else's", async () => {
+    const [userId, other] = [newName(), newName()];
+    const issue = "mutation ($userId: String!) { issueToken(input: { userId: $userId }) { token } }";
+    const as = async (userId: string) => {
+      const { token } = (await running.api.gql(issue, { userId })).issueToken;
+      return running.api.as({ Authorization: `Bearer ${token}` });
+    };
+    const id = await quietAssistant(running.api);
+    const [own, foreign] = [await as(userId), await as(other)];
+    for (let number = 0; number < 25; number++)
+      await own.patch(`/rest/v1/assistants/${id}`, { name: `Name ${number}` }, 200);
+    await foreign.patch(`/rest/v1/assistants/${id}`, { name: "Another" }, 200);
+    const files = await archiveOf(running, (await exportPerson(running, { userId })).id);
+    const rows = rowsIn(files["versions.ndjson"]);
+    expect(rows).toHaveLength(25);
+    const [first] = rows;
+    expect(first).toEqual({
+      assistantId: id,
+      number: first!.number,
+      userId,
+      note: null,
+      createdAt: expect.any(String),
+    });
+    expect(rows.map(({ number }) => Number(number) - Number(first!.number))).toEqual(
+      rows.map((_, index) => index),
+    );
+  });
+
   test("gets an archive without rows if nothing is stored", async () => {
     const state = await exportPerson(running, { phoneNumber: "+41790000000" });
     expect(state).toMatchObject({ status: "DONE", chats: 0, messages: 0, events: 0 });

@@ -4,7 +4,7 @@ import { newAccount } from "./twilio";
 import { buildFlow } from "./flows";
 import { startSession, VisitorClient } from "./visitor";
 
-const RECORDS = [
+export const RECORDS = [
   "assistantId",
   "chatId",
   "destinationId",

@@ -48,43 +48,48 @@ export async function updateConfiguration<K extends ConfigurationKind>(
   assistantId: string,
   input: Partial<Kinds[K]>,
 ): Promise<Identified<K>> {
+  const updated = await scope.of(Configurations).update(kind, assistantId, input);
+  const hasFiles = async () => (await scope.of(AttachedFiles).of(assistantId)).length > 0;
+  tell(scope, await warningsOfChange(scope, kind, input, { whole: updated, hasFiles }));
+  return updated;
+}
+
+/** A configuration after a change. */
+interface Changed {
+  readonly whole: object;
+  readonly hasFiles: () => Promise<boolean> | boolean;
+}
+
+/** Warnings about the given values of a configuration that are allowed but do not work. */
+export async function warningsOfChange(
+  scope: Scope,
+  kind: ConfigurationKind,
+  input: object,
+  { whole, hasFiles }: Changed,
+): Promise<ConfigurationWarning[]> {
   const warnings: ConfigurationWarning[] = [];
-  const warn: Warn = (path, code, message) =>
-    void warnings.push({ channel: CHANNELS[kind], path, code, message });
+  const channel = CHANNELS[kind];
+  const warn: Warn = (path, code, message) => void warnings.push({ channel, path, code, message });
   const { functions, theme, ...changes } = input as Changes;
   const { catalog } = scope.ports;
   if (functions) await checkFunctions(scope, functions, undefined, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, changes[path] ?? "", undefined, warn);
-  const updated = await scope.of(Configurations).update(kind, assistantId, input);
   // Only a channel's configuration has a model, and only that of VOICE a voice.
-  if (changes.model ?? changes.provider)
-    checkModel(CHANNELS[kind], updated as object as ChannelConfiguration, catalog, warn);
-  if (changes.model) await checkSuccession(scope, updated as object as ChannelConfiguration, warn);
-  if (OF_KNOWLEDGE.some((name) => (input as JsonObject)[name] !== undefined))
-    await checkKnowledge(scope, kind, assistantId, updated as object as Configuration, warn);
-  if (changes.voice ?? changes.voiceProvider)
-    checkVoice(updated as object as VoiceConfiguration, catalog, warn);
-  tell(scope, [...warnings, ...(theme ? themeWarnings(theme) : [])]);
-  return updated;
-}
-
-async function checkKnowledge(
-  scope: Scope,
-  kind: ConfigurationKind,
-  assistantId: string,
-  configuration: Configuration,
-  warn: Warn,
-) {
-  if (!needsRag(configuration)) return;
-  const files = await scope.of(AttachedFiles).of(assistantId);
-  checkUnusedKnowledge(CHANNELS[kind], configuration.resources, files.length > 0, warn);
+  if (changes.model ?? changes.provider) checkModel(channel, whole as ChannelConfiguration, catalog, warn);
+  if (changes.model) await checkSuccession(scope, whole as ChannelConfiguration, warn);
+  const isKnowledge = OF_KNOWLEDGE.some((name) => (input as JsonObject)[name] !== undefined);
+  if (isKnowledge && needsRag(whole as Configuration))
+    checkUnusedKnowledge(channel, (whole as Configuration).resources, await hasFiles(), warn);
+  if (changes.voice ?? changes.voiceProvider) checkVoice(whole as VoiceConfiguration, catalog, warn);
+  return [...warnings, ...(theme ? themeWarnings(theme) : [])];
 }
 
 /** Warnings of one response that name a single value. Clients limit the number and the length of headers. */
 const MAX_TOLD = 16;
 
-function tell(scope: Scope, warnings: readonly ConfigurationWarning[]): void {
+/** Adds the warnings to the response. */
+export function tell(scope: Scope, warnings: readonly ConfigurationWarning[]): void {
   for (const { path, message } of warnings.slice(0, MAX_TOLD)) scope.warn(`${path}: ${message}`);
   const more = warnings.length - MAX_TOLD;
   if (more > 0) scope.warn(`${more} more warnings: see configurationWarnings of the assistant.`);

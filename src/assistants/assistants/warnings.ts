@@ -73,8 +73,27 @@ export async function configurationWarnings(
     configurations.stored("theme", assistant),
     scope.of(AttachedFiles).of(assistant.id),
   ]);
-  return withWhole(scope, assistant.variables, async (variables) => {
-    const context = { scope, variables, hasFiles: files.length > 0 };
+  const { variables } = assistant;
+  return warningsOfAll(scope, { voice, sms, chat, theme, variables, hasFiles: files.length > 0 });
+}
+
+/** The values of an assistant that are checked. */
+interface Checked {
+  readonly voice: VoiceConfiguration;
+  readonly sms: SmsConfiguration;
+  readonly chat: ChatConfiguration;
+  readonly theme: JsonObject;
+  readonly variables: JsonObject | null;
+  readonly hasFiles: boolean;
+}
+
+/** Reports problems in configurations, whether they are stored or not. */
+export function warningsOfAll(
+  scope: Scope,
+  { voice, sms, chat, theme, variables, hasFiles }: Checked,
+): Promise<ConfigurationWarning[]> {
+  return withWhole(scope, variables, async (variables) => {
+    const context = { scope, variables, hasFiles };
     const each = [
       warningsOf("VOICE", voice, context),
       warningsOf("SMS", sms, context),

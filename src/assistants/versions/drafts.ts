@@ -2,7 +2,8 @@ import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import { isReadable } from "../../platform/ports/document-reader";
-import { Assistants, type Assistant } from "../assistants/assistants";
+import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
+import type { ConfigurationWarning } from "../assistants/warnings";
 import { originsOf } from "../configurations/origins";
 import { Files } from "../files/files";
 import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
@@ -18,6 +19,8 @@ import {
   type DocumentValues,
   type PartialDocument,
 } from "./document";
+import { documentWarnings, warnOfChanges } from "./document-warnings";
+import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
 import { Versions } from "./versions";
 import { lockDocument, writeDocument } from "./write-document";
@@ -70,6 +73,11 @@ export class Drafts {
     return documentOf({ ...current, ...draft.content });
   }
 
+  /** Problems in the configurations that publishing the draft would make. @throws DRAFT_NOT_FOUND */
+  async warnings(assistantId: string): Promise<ConfigurationWarning[]> {
+    return documentWarnings(this.scope, await this.document(assistantId));
+  }
+
   /** The changes from a version to the draft. @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND, DRAFT_NOT_FOUND */
   async difference(assistantId: string, from: number): Promise<DocumentChange[]> {
     const versions = this.scope.of(Versions);
@@ -99,6 +107,7 @@ export class Drafts {
         .onConflict(["organizationId", "assistantId"])
         .merge();
       scope.forget();
+      await warnOfChanges(scope, input, await drafts.document(assistantId));
       return stored as AssistantDraft;
     });
   }
@@ -115,6 +124,7 @@ export class Drafts {
       checkVersion(number, ifVersion);
       const secrets = scope.of(Drafts).secretsOf(draft);
       await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
+      await warnOfChanges(scope, documentOf(draft.content), documentOf(await liveValues(scope, assistantId)));
       await scope.table("assistant_drafts").where({ assistantId }).delete();
       return scope.of(Assistants).byId(assistantId);
     });
@@ -132,9 +142,18 @@ export class Drafts {
   ): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       checkVersion(await lockedVersion(scope, assistantId), ifVersion);
-      const { values, secrets } = await scope.of(Drafts).checked(input);
-      await writeDocument(scope, assistantId, { values, secrets, note });
-      return scope.of(Assistants).byId(assistantId);
+      return scope.of(Drafts).write(assistantId, input, note);
+    });
+  }
+
+  /**
+   * Creates an assistant with a document as its first version.
+   * @throws QUOTA_EXCEEDED, PROJECT_NOT_FOUND, CONFLICT, FILE_NOT_FOUND, BAD_USER_INPUT
+   */
+  async create(input: AssistantInput, document: PartialDocument, note?: string | null): Promise<Assistant> {
+    return this.scope.transaction(async (scope) => {
+      const { id } = await scope.of(Assistants).create(input);
+      return scope.of(Drafts).write(id, document, note);
     });
   }
 
@@ -144,6 +163,18 @@ export class Drafts {
     await this.scope.table("assistant_drafts").where({ assistantId }).delete();
     this.scope.forget();
     return this.scope.of(Assistants).byId(assistantId);
+  }
+
+  private async write(
+    assistantId: string,
+    input: PartialDocument,
+    note: string | null | undefined,
+  ): Promise<Assistant> {
+    const { scope } = this;
+    const { values, secrets } = await this.checked(input);
+    await writeDocument(scope, assistantId, { values, secrets, note });
+    await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
+    return scope.of(Assistants).byId(assistantId);
   }
 
   private row(assistantId: string): Promise<DraftRow | undefined> {

@@ -1,13 +1,14 @@
-import { createAssistant, updateAssistant, type AttachedFile } from "./assistants";
+import { createAssistant, updateAssistant } from "./assistants";
 import { RequestError, type Connection } from "./connection";
 import { createDeployment, updateDeployment } from "./deployments";
 import { KINDS, textOf, type Fields, type Kind } from "./kinds";
 import type { Step } from "./plan";
 import { titleOf } from "./print-plan";
 import { FileProblems } from "./problems";
-import type { Reading, Remote } from "./remote";
+import type { Reading, Remote, RemoteRecord } from "./remote";
 import { createWebhook, updateWebhook } from "./webhooks";
 import { createWorkflow, updateWorkflow } from "./workflows";
+import type { Path, Remark } from "./yaml-file";
 
 const DELETIONS: Readonly<Record<Kind, string>> = {
   assistant: "deleteAssistant",
@@ -30,50 +31,47 @@ export class Application {
     this.ids = new Map(remote.records.map(({ kind, key, id }) => [`${kind} ${key}`, id]));
   }
 
-  /** @throws FileProblems about a value that the server refuses */
+  /**
+   * Prints each change, and what the server says about its values.
+   * @throws FileProblems about a value that the server refuses, Error if a record has changed meanwhile
+   */
   async run(steps: readonly Step[]): Promise<void> {
     for (const step of steps) {
-      try {
-        await this.make(step);
-      } catch (error) {
+      const problems = await this.make(step).catch((error: unknown) => {
         throw error instanceof RequestError ? refusal(step, error) : error;
-      }
+      });
       this.print(`${DONE[step.action]} ${titleOf(step)}.`);
+      const warnings = this.reading.connection.takeWarnings().map(remarkOf);
+      for (const { at, message } of [...warnings, ...problems])
+        this.print(step.local ? step.local.file.problemAt(at, `Warning: ${message}`) : `Warning: ${message}`);
     }
   }
 
-  private async make(step: Step): Promise<void> {
+  /** @returns problems that prevent the record from running */
+  private async make(step: Step): Promise<readonly Remark[]> {
     const { record, remote, action } = step;
     const { connection } = this.reading;
-    if (action === "delete")
-      return void (await connection.graphql(
-        `mutation ($id: ID!) { ${DELETIONS[record.kind]}(id: $id) { id } }`,
-        {
-          id: remote!.id, // a plan deletes only records that the server has
-        },
-      ));
+    if (action === "delete") {
+      const { id } = remote!; // a plan deletes only records that the server has
+      await connection.graphql(`mutation ($id: ID!) { ${DELETIONS[record.kind]}(id: $id) { id } }`, { id });
+      return [];
+    }
     const fields = this.sent(step.fields, record.kind);
-    if (remote) return this.update(step, remote.id, fields);
+    if (remote) return this.update(step, remote, fields);
     const id = await create(connection, record.kind, { ...fields, key: record.key });
     this.ids.set(`${record.kind} ${record.key}`, id);
-    await this.complete(step, id, fields);
+    const { nodes, edges } = fields;
+    return record.kind === "workflow" ? updateWorkflow(this.reading, id, { nodes, edges }, this.idOf) : [];
   }
 
-  private async update(step: Step, id: string, fields: Fields): Promise<void> {
+  private async update(step: Step, remote: RemoteRecord, fields: Fields): Promise<readonly Remark[]> {
     const { connection } = this.reading;
-    const { kind } = step.record;
-    if (kind === "webhook") return updateWebhook(connection, id, fields);
-    if (kind === "deployment") return updateDeployment(connection, id, fields);
+    const { id, kind } = remote;
     if (kind === "workflow") return updateWorkflow(this.reading, id, fields, this.idOf, step.graph);
-    const attached = (step.remote?.fields.files ?? []) as readonly AttachedFile[];
-    return updateAssistant(connection, id, fields, attached);
-  }
-
-  /** Fields that a new record gets after it was created. */
-  private async complete(step: Step, id: string, fields: Fields): Promise<void> {
-    const { name: _n, description: _d, variables: _v, projectId: _p, ...rest } = fields;
-    if (step.record.kind === "assistant" || step.record.kind === "workflow")
-      await this.update(step, id, rest);
+    if (kind === "webhook") await updateWebhook(connection, id, fields);
+    if (kind === "deployment") await updateDeployment(connection, id, fields);
+    if (kind === "assistant") await updateAssistant(connection, remote, fields);
+    return [];
   }
 
   /** The fields with ids in place of names. */
@@ -106,16 +104,52 @@ function create(connection: Connection, kind: Kind, fields: Fields): Promise<str
 }
 
 /** The refusal of a value, with its place in the file. */
-function refusal({ local, record }: Step, { message, details, at }: RequestError): Error {
+function refusal({ local, record }: Step, error: RequestError): Error {
+  const { message, details, at } = error;
   const about = `${KINDS[record.kind].noun} ${record.key}`;
+  if (isOutdated(error)) {
+    const reason = error.code === "VERSION_CONFLICT" ? "" : ` (${message})`;
+    return new Error(
+      `Somebody has changed the ${about} or what it names meanwhile${reason}. Run the command again.`,
+    );
+  }
   if (!local) return new FileProblems([`${about}: ${message}`]);
   if (details.length === 0) return new FileProblems([local.file.problemAt(at, message)]);
   return new FileProblems(
     details.map(({ path, message }) => {
-      const names = path.replace(/^(input|own)\./, "").replace(/^rag_/, "rag.");
-      const places = names.replace(/^origins\b/, "allowedOrigins").split(".");
-      const numbered = places.map((name) => (/^\d+$/.test(name) ? Number(name) : name));
-      return local.file.problemAt([...at, ...numbered], `${[...at, ...places].join(".")} ${message}.`);
+      const place = [...at, ...placeOf(path)];
+      return local.file.problemAt(place, `${place.join(".")} ${message}.`);
     }),
   );
+}
+
+/** Whether the server is no longer as it was read before: it had the records with these ids, and none with this key. */
+const isOutdated = ({ code, details }: RequestError): boolean =>
+  code === "VERSION_CONFLICT" ||
+  code.endsWith("_NOT_FOUND") ||
+  (code === "CONFLICT" && details.some(({ path }) => /(^|\.)key$/.test(path)));
+
+/** Names of fields that files have for those of GraphQL. */
+const NAMES: Readonly<Record<string, string>> = {
+  fileIds: "files",
+  origins: "allowedOrigins",
+  projectId: "project",
+  assistantId: "assistant",
+  workflowId: "workflow",
+  telephonyConnectionId: "number",
+  fromNodeId: "from",
+  toNodeId: "to",
+};
+
+/** The place in a file of a value that was sent. */
+const placeOf = (path: string): Path =>
+  path
+    .replace(/^(input|document)\./, "")
+    .split(".")
+    .map((name) => (/^\d+$/.test(name) ? Number(name) : (NAMES[name] ?? name)));
+
+/** A warning of the server, which begins with the path of a value if it is about one. */
+function remarkOf(message: string): Remark {
+  const [, path] = /^([\w.]+): /.exec(message) ?? [];
+  return { at: path === undefined ? [] : placeOf(path), message };
 }

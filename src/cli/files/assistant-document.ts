@@ -1,6 +1,6 @@
 import type { Connection } from "./connection";
 import type { Schemas } from "./check";
-import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields } from "./kinds";
+import { CHANNELS, isFields, Secret, withServers, type Fields } from "./kinds";
 
 /** The published part of an assistant: the fields of its file, without its key and project; its files as `fileIds`. */
 export type AssistantDocument = Fields;
@@ -39,7 +39,7 @@ export function documentOf(row: Fields, schemas: Schemas): AssistantDocument {
     Object.fromEntries(names.map((field) => [field, rest[channel]![field]]));
   const channels = CHANNELS.map((channel) => {
     const fields = picked(channel, namesOf(properties, channel));
-    return [channel, { ...fields, functions: (fields.functions as Fields[]).map(withSecret) }] as const;
+    return [channel, { ...fields, functions: (fields.functions as Fields[]).map(withSecrets) }] as const;
   });
   return {
     name,
@@ -52,36 +52,62 @@ export function documentOf(row: Fields, schemas: Schemas): AssistantDocument {
   };
 }
 
-/** A stored function, with its secret as one. */
-function withSecret(item: Fields): Fields {
-  const { server, secret } = serverOf(item);
-  const value = server[secret];
-  return typeof value === "string" && value !== "" ? withServer(item, { [secret]: new Secret(value) }) : item;
-}
+/** A stored function, with its secrets as such. The server ignores a secret that is no text. */
+const withSecrets = (item: Fields): Fields =>
+  withServers(item, ({ fields, secret }) => {
+    const { [secret]: value, ...rest } = fields;
+    return typeof value === "string" && value !== "" ? { ...fields, [secret]: new Secret(value) } : rest;
+  });
 
 /** A function as it is sent. */
-function withoutSecret(item: Fields): Fields {
-  const { server, secret } = serverOf(item);
-  const value = server[secret];
-  return value instanceof Secret ? withServer(item, { [secret]: value.value }) : item;
+const withPlainSecrets = (item: Fields): Fields =>
+  withServers(item, ({ fields, secret }) => {
+    const value = fields[secret];
+    return value instanceof Secret ? { ...fields, [secret]: value.value } : fields;
+  });
+
+const NOTE = '"Applied from files"';
+const CREATE = `mutation ($input: CreateAssistantInput!, $document: AssistantDraftInput!) {
+  record: createAssistantFromDocument(input: $input, document: $document, note: ${NOTE}) { id } }`;
+const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $ifVersion: Int) {
+  updateAssistantDocument(assistantId: $id, input: $input, note: ${NOTE}, ifVersion: $ifVersion) { id } }`;
+
+/** Creates an assistant whose first version is the document. @returns its id. @throws RequestError */
+export async function create(
+  connection: Connection,
+  input: Fields,
+  document: AssistantDocument,
+): Promise<string> {
+  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, {
+    input,
+    document: sent(document),
+  });
+  return record.id;
 }
 
-const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) {
-  updateAssistantDocument(assistantId: $id, input: $input, note: "Applied from files") { id } }`;
-
-/** Changes the given fields of a document in one transaction; all others stay. @throws RequestError */
+/**
+ * Changes the given fields of a document in one transaction; all others stay.
+ * @param ifVersion the version that must be the current one
+ * @throws RequestError
+ */
 export async function publish(
   connection: Connection,
   id: string,
   document: AssistantDocument,
+  ifVersion: number | undefined,
 ): Promise<void> {
-  const parts = Object.entries(document).filter(([, value]) => value !== undefined);
-  if (parts.length === 0) return;
-  const input = Object.fromEntries(parts.map(([part, value]) => [part, withoutSecrets(value)]));
-  await connection.graphql(CHANGE, { id, input });
+  const input = sent(document);
+  if (Object.keys(input).length > 0) await connection.graphql(CHANGE, { id, input, ifVersion });
 }
+
+const sent = (document: AssistantDocument): Fields =>
+  Object.fromEntries(
+    Object.entries(document)
+      .filter(([, value]) => value !== undefined)
+      .map(([part, value]) => [part, withoutSecrets(value)]),
+  );
 
 const withoutSecrets = (section: unknown): unknown =>
   isFields(section) && Array.isArray(section.functions)
-    ? { ...section, functions: section.functions.map(withoutSecret) }
+    ? { ...section, functions: section.functions.map(withPlainSecrets) }
     : section;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { documentOf, publish, selectionOf } from "./assistant-document";
-import type { Connection } from "./connection";
+import { create, documentOf, publish, selectionOf } from "./assistant-document";
+import { about, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
 
 /** An attached file, as the server has it. */
-export interface AttachedFile extends KnowledgeFile {
+interface AttachedFile extends KnowledgeFile {
   readonly id: string;
 }
 
@@ -21,6 +21,7 @@ interface AssistantPage {
       readonly id: string;
       readonly key: string | null;
       readonly name: string;
+      readonly version: { readonly number: number };
       readonly files: readonly { readonly id: string }[];
     })[];
     readonly meta: { readonly hasNextPage: boolean };
@@ -39,17 +40,17 @@ export async function readAssistants(
   for (const { id, name } of projects)
     for (const assistant of await pages(connection, "id key", { projectId: id }))
       projectOf.set(assistant.id, name);
-  const rows = await pages(connection, `id key files { id } ${selectionOf(schemas)}`, {});
+  const rows = await pages(connection, `id key version { number } files { id } ${selectionOf(schemas)}`, {});
   const records: RemoteRecord[] = [];
   for (const row of rows) {
-    const { id, key, name } = row;
+    const { id, key, name, version } = row;
     const fields = {
       key,
       ...documentOf(row, schemas),
       project: projectOf.get(id) ?? null,
       files: await filesOf(reading, row.files),
     };
-    records.push({ kind: "assistant", id, key, label: name, fields });
+    records.push({ kind: "assistant", id, key, label: name, fields, version: version.number });
   }
   return records;
 }
@@ -99,34 +100,34 @@ async function filesOf(
   );
 }
 
-const CREATE = "mutation ($input: CreateAssistantInput!) { record: createAssistant(input: $input) { id } }";
 const PROJECT =
   "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
 
 /** Creates an assistant. @returns its id. @throws RequestError */
-export async function createAssistant(connection: Connection, fields: Fields): Promise<string> {
-  const { key, name, description, variables, projectId } = fields;
-  const input = { key, name, description, variables, projectId };
-  const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, { input });
-  return record.id;
+export async function createAssistant(
+  connection: Connection,
+  { key, projectId, files, ...document }: Fields,
+): Promise<string> {
+  const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], []));
+  return create(connection, { key, projectId, name: document.name }, { ...document, fileIds });
 }
 
 /**
  * Changes an assistant.
  * @param changed the fields to change, whole
- * @param attached its files so far
+ * @param remote the assistant so far
  * @throws RequestError
  */
 export async function updateAssistant(
   connection: Connection,
-  id: string,
+  { id, fields, version }: RemoteRecord,
   changed: Fields,
-  attached: readonly AttachedFile[],
 ): Promise<void> {
-  const { projectId, files, key: _, ...document } = changed;
+  const { projectId, files, ...document } = changed;
   if (projectId !== undefined) await connection.graphql(PROJECT, { id, input: { projectId } });
+  const attached = fields.files as readonly AttachedFile[];
   const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], attached));
-  await publish(connection, id, { ...document, fileIds });
+  await publish(connection, id, { ...document, fileIds }, version);
 }
 
 const isSame = (one: KnowledgeFile) => (other: KnowledgeFile) =>
@@ -140,7 +141,10 @@ async function idsOf(
 ): Promise<string[]> {
   const ids: string[] = [];
   // A file that is named twice is attached once.
-  for (const file of files) ids.push(attached.find(isSame(file))?.id ?? (await stored(connection, file)));
+  for (const [index, file] of files.entries()) {
+    const known = attached.find(isSame(file))?.id;
+    ids.push(known ?? (await about(["files", index], () => stored(connection, file))));
+  }
   return ids;
 }
 

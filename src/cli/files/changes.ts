@@ -40,12 +40,21 @@ export function changesBetween(after: Fields, before: Fields, at: readonly strin
     const old = before[name];
     if (DIVIDED.test(path.join(".")) && isFields(value) && isFields(old))
       return changesBetween(value, old, path);
+    if (at.length === 0 && name === "nodes") return changesOfNodes(value as Fields, (old ?? {}) as Fields);
     const isSame =
       name === "files" && at.length === 0
         ? equalFiles(value as readonly KnowledgeFile[], (old ?? []) as readonly KnowledgeFile[])
         : equal(value, old);
     return isSame ? [] : [{ path, before: old, after: value }];
   });
+}
+
+/** The nodes that differ. One that the file does not have is removed. */
+function changesOfNodes(after: Fields, before: Fields): Change[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !equal(after[name], before[name]))
+    .map((name) => ({ path: ["nodes", name], before: before[name], after: after[name] }));
 }
 
 /** The changed values as nested fields. */

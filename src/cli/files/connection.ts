@@ -18,12 +18,23 @@ export class RequestError extends Error {
   }
 }
 
+/** Runs requests about a part of a file. @throws RequestError with its place */
+export async function about<T>(at: RequestError["at"], request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    throw new RequestError(error.message, error.code, error.details, at);
+  }
+}
+
 interface Answer {
   readonly data?: unknown;
   readonly errors?: readonly {
     readonly message: string;
     readonly extensions?: { readonly code?: string; readonly details?: RequestError["details"] };
   }[];
+  readonly extensions?: { readonly warnings?: readonly string[] };
   readonly code?: string;
   readonly message?: string;
 }
@@ -36,6 +47,7 @@ const PASSING = [429, 502, 503, 504];
 /** A server, with the SECRET key of an organization. */
 export class Connection {
   readonly url: string;
+  private warnings: string[] = [];
 
   /** @throws Error if the URL is none */
   constructor(
@@ -53,6 +65,13 @@ export class Connection {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ query, variables }),
     }));
+  }
+
+  /** The warnings of answers since the last call. */
+  takeWarnings(): string[] {
+    const taken = this.warnings;
+    this.warnings = [];
+    return taken;
   }
 
   /** Uploads a file. @returns its id. @throws RequestError */
@@ -101,6 +120,7 @@ export class Connection {
       return { ...init, method: "POST", headers: { ...headers, ...(init.headers as object) } };
     });
     const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
+    this.warnings.push(...(answer?.extensions?.warnings ?? []));
     const [error] = answer?.errors ?? [];
     if (error) {
       const { code = "INTERNAL", details } = error.extensions ?? {};

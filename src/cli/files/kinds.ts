@@ -38,26 +38,33 @@ export interface KnowledgeFile {
 /** A text of a field that the schema or GraphQL declares as one. */
 export const textOf = (value: unknown): string => value as string;
 
-/** Values of an assistant's function, in either form, with the place of its secret and its URL. */
-export function serverOf(item: Fields): {
-  readonly server: Fields;
-  readonly secret: string;
+/** A part of an assistant's function that may have the URL of its server and a secret for it. */
+export interface FunctionServer {
+  /** From the function. */
+  readonly path: readonly string[];
+  /** Name of the field with the URL. */
   readonly url: string;
-} {
-  const isNested = item.type === "function" && isFields(item.function);
-  return isNested
-    ? { server: isFields(item.server) ? item.server : {}, secret: "secret", url: "url" }
-    : { server: item, secret: "secretKey", url: "serverUrl" };
+  /** Name of the field with the secret. */
+  readonly secret: string;
+  readonly fields: Fields;
+}
+
+/** The function itself, and its field `server`. Each form uses one of them, but secrets may be in both. */
+export function serversOf(item: Fields): FunctionServer[] {
+  const own = { path: [], url: "serverUrl", secret: "secretKey", fields: item };
+  return isFields(item.server)
+    ? [own, { path: ["server"], url: "url", secret: "secret", fields: item.server }]
+    : [own];
+}
+
+/** The function with other fields of its servers. */
+export function withServers(item: Fields, change: (server: FunctionServer) => Fields): Fields {
+  const [own, nested] = serversOf(item).map(change);
+  return { ...own, ...(nested && { server: nested }) };
 }
 
 /** The name of an assistant's function, in either form. */
 export function nameOfFunction(item: Fields): string {
   const { name } = isFields(item.function) ? item.function : item;
   return typeof name === "string" ? name : "";
-}
-
-/** The function with other values of its server. */
-export function withServer(item: Fields, changes: Fields): Fields {
-  const { server } = serverOf(item);
-  return server === item ? { ...item, ...changes } : { ...item, server: { ...server, ...changes } };
 }

@@ -12,7 +12,8 @@ import {
 } from "yaml";
 import { equal } from "./changes";
 import { isFields, nameOfFunction, Secret, type Fields } from "./kinds";
-import { expanded } from "./resolve";
+import { escaped, expanded } from "./resolve";
+import { isAbsolutePath } from "./write-files";
 
 /** A text that may be in a file of its own. */
 export class FileText {
@@ -55,7 +56,7 @@ export class Merge {
         : this.made(`\${${value.variable}}`);
     if (value instanceof Expandable) {
       const isSame = isScalar(node) && expanded(String(node.value), this.environment) === value.text;
-      return isSame ? node : this.scalar(node, value.text);
+      return isSame ? node : this.scalar(node, escaped(value.text));
     }
     if (isAlias(node)) {
       const same = node.resolve(this.document);
@@ -68,7 +69,7 @@ export class Merge {
 
   private text(node: unknown, { text, path }: FileText): Node {
     const file = isMap(node) ? node.get("file") : undefined;
-    if (typeof file === "string") {
+    if (typeof file === "string" && !isAbsolutePath(file)) {
       this.texts.set(file, text);
       return node as Node;
     }

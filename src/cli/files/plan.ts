@@ -1,4 +1,5 @@
 import { changedFields, changesBetween, equal, type Change } from "./changes";
+import { withContents } from "./file-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
 import { isFields, KIND_NAMES, KINDS, Secret, textOf, type Fields } from "./kinds";
@@ -75,7 +76,7 @@ async function stepFor(
   if (!stored) return { ...step, action: "create", changes: [], fields: after };
   if (changes.length === 0) return undefined;
   const fields = graph ? withGraph(changedFields(changes), after) : changedFields(changes);
-  return { ...step, action: "update", changes, fields };
+  return { ...step, action: "update", changes: await withContents(changes), fields };
 }
 
 /** Nodes and edges are changed together, because edges name nodes. */

@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import { stringify } from "yaml";
 import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
-import { isFields, KINDS, Secret, type KnowledgeFile } from "./kinds";
+import { isFields, KINDS, Secret } from "./kinds";
 import type { Plan, Step } from "./plan";
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
@@ -38,37 +38,38 @@ function changeLines({ path, before, after }: Change): string[] {
   const stored = new Set(secretsIn(before));
   const [old, now] = [before, after].map((value) => textOf(value, stored)) as [string, string];
   const name = path.join(".");
-  const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !text.includes("\n"));
-  if (isShort) return [`    ${name}: ${old} → ${now}`];
+  const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !/[\r\n]/.test(text));
+  if (isShort) return [`    ${name}: ${visible(old)} → ${visible(now)}`];
   const { hunks } = structuredPatch("", "", `${old}\n`, `${now}\n`, "", "", { context: CONTEXT });
   return [
     `    ${name}:`,
     ...hunks.flatMap(({ lines }, index) => [
       ...(index > 0 ? ["      …"] : []),
-      ...lines.map((line) => `      ${line}`),
+      ...lines.map((line) => `      ${line.startsWith(" ") ? line : visible(line)}`),
     ]),
   ];
 }
 
+/** A changed line, which may differ only in spaces at its end. */
+const visible = (line: string): string =>
+  line.replace(/\s+$/, (spaces) => spaces.replaceAll(" ", "·").replaceAll("\t", "⇥").replaceAll("\r", "␍"));
+
+/** Values with fields are shown in the order of their names: it may differ between the file and the server. */
 function textOf(value: unknown, stored: ReadonlySet<string>): string {
   if (typeof value === "string") return value === "" ? '""' : value;
   if (value === undefined) return "(none)";
   const plain = withoutSecrets(value, stored);
   return typeof plain === "object" && plain !== null
-    ? stringify(plain, { lineWidth: 0 }).trimEnd()
+    ? stringify(plain, { lineWidth: 0, sortMapEntries: true }).trimEnd()
     : String(plain);
 }
 
 function withoutSecrets(value: unknown, stored: ReadonlySet<string>): unknown {
   if (value instanceof Secret) return stored.has(value.value ?? "") ? "(stored)" : "(new)";
-  if (Array.isArray(value))
-    return value.map((one) => (isKnowledgeFile(one) ? one.name : withoutSecrets(one, stored)));
+  if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, stored));
   if (!isFields(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutSecrets(one, stored)]));
 }
-
-const isKnowledgeFile = (value: unknown): value is KnowledgeFile =>
-  isFields(value) && typeof value.digest === "string" && typeof value.content === "function";
 
 function secretsIn(value: unknown): string[] {
   if (value instanceof Secret) return value.value === undefined ? [] : [value.value];

@@ -5,14 +5,14 @@ import {
   isFields,
   nameOfFunction,
   Secret,
-  serverOf,
   textOf,
-  withServer,
+  withServers,
   type Fields,
   type KnowledgeFile,
 } from "./kinds";
 import { Expandable, FileText, NamedSecret } from "./merge";
 import type { RemoteRecord } from "./remote";
+import { isAbsolutePath } from "./write-files";
 
 /** The fields of a file, and the attached files beside it. */
 export interface PulledFields {
@@ -57,8 +57,9 @@ function variableOf(...parts: readonly string[]): string {
 
 function assistant(key: string, fields: Fields, present: Fields): PulledFields {
   const { project, files, rag, allowedOrigins, ...document } = fields;
+  const variables = new Set<string>();
   const channels = CHANNELS.map(
-    (channel) => [channel, channelOf(key, channel, document[channel] as Fields)] as const,
+    (channel) => [channel, channelOf(key, channel, document[channel] as Fields, variables)] as const,
   );
   const entries = fileEntries(key, files as readonly KnowledgeFile[], present.files);
   return {
@@ -82,23 +83,35 @@ function channelOf(
   key: string,
   channel: string,
   { prompt, resources, functions, ...fields }: Fields,
+  variables: Set<string>,
 ): Fields {
   return {
     prompt: new FileText(String(prompt), `${key}/${channel}-prompt.md`),
     resources: new FileText(String(resources), `${key}/${channel}-resources.md`),
     ...fields,
-    functions: (functions as readonly Fields[]).map((item) => functionOf(key, channel, item)),
+    functions: (functions as readonly Fields[]).map((item) =>
+      functionOf(item, variableOf(key, channel, nameOfFunction(item), "secret"), variables),
+    ),
   };
 }
 
-function functionOf(key: string, channel: string, item: Fields): Fields {
-  const { server, secret, url } = serverOf(item);
-  return withServer(item, {
-    ...(typeof server[url] === "string" && { [url]: new Expandable(server[url]) }),
-    ...(server[secret] instanceof Secret && {
-      [secret]: new NamedSecret(variableOf(key, channel, nameOfFunction(item), "secret")),
-    }),
+/** @param variables of the secrets before it, each of which has its own */
+function functionOf(item: Fields, variable: string, variables: Set<string>): Fields {
+  return withServers(item, ({ fields, url, secret }) => {
+    const address = fields[url];
+    return {
+      ...fields,
+      ...(typeof address === "string" && { [url]: new Expandable(address) }),
+      ...(fields[secret] instanceof Secret && { [secret]: new NamedSecret(free(variable, variables)) }),
+    };
   });
+}
+
+function free(variable: string, taken: Set<string>): string {
+  let name = variable;
+  for (let number = 2; taken.has(name); number++) name = `${variable}_${number}`;
+  taken.add(name);
+  return name;
 }
 
 interface FileEntry {
@@ -109,10 +122,11 @@ interface FileEntry {
 
 /** A file keeps its path, even if its content has changed. */
 function fileEntries(key: string, files: readonly KnowledgeFile[], present: unknown): FileEntry[] {
-  const known = (Array.isArray(present) ? present : []).map((entry: unknown) => {
+  const entries = (Array.isArray(present) ? present : []).map((entry: unknown) => {
     const { file, name = baseOf(String(file)) } = isFields(entry) ? entry : { file: entry };
     return { path: String(file), name: String(name) };
   });
+  const known = entries.filter(({ path }) => !isAbsolutePath(path));
   const taken = new Set(known.map(({ path }) => path.toLowerCase()));
   return files.map((file) => {
     const index = known.findIndex(({ name }) => name === file.name);

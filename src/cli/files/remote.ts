@@ -15,6 +15,8 @@ export interface RemoteRecord {
   readonly label: string;
   /** The fields of a file; a workflow has those of its graph in `graph`. */
   readonly fields: Fields;
+  /** Number of the current version of an assistant. */
+  readonly version?: number;
 }
 
 /** The records of an organization that files refer to by name. */

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readFile } from "node:fs/promises";
-import { CHANNELS, isFields, Secret, serverOf, withServer, type Fields, type KnowledgeFile } from "./kinds";
-import { isInside } from "./write-files";
+import { CHANNELS, isFields, Secret, withServers, type Fields, type KnowledgeFile } from "./kinds";
+import { isAbsolutePath, isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
 
 /** The folder and the variables to which texts in files may refer. */
@@ -15,14 +15,21 @@ export interface Surroundings {
   readonly needsVariables: boolean;
 }
 
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** A variable. After a further `$`, it is a text like one. */
+const VARIABLE = /(\$+)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
 export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
-  const names = [...text.matchAll(VARIABLE)].map(([, name]) => name!);
-  const unset = names.filter((name) => !environment[name]);
-  return unset.length > 0 ? unset : text.replace(VARIABLE, (_, name: string) => environment[name]!);
+  const found = [...text.matchAll(VARIABLE)].filter(([, dollars]) => dollars === "$");
+  const unset = found.flatMap(([, , name]) => (environment[name!] ? [] : [name!]));
+  if (unset.length > 0) return unset;
+  return text.replace(VARIABLE, (whole, dollars: string, name: string) =>
+    dollars === "$" ? environment[name]! : whole.slice(1),
+  );
 }
+
+/** The reverse of `expanded` for a text that names no variables. */
+export const escaped = (text: string): string => text.replace(VARIABLE, (whole) => `$${whole}`);
 
 /** The text of a file without its last line break, which editors add. */
 export const withoutLastBreak = (text: string): string => text.replace(/\n$/, "");
@@ -70,11 +77,13 @@ export class Resolver {
   }
 
   private function(item: Fields, path: Path): Fields {
-    const { server, secret, url } = serverOf(item);
-    const place = server === item ? path : [...path, "server"];
-    return withServer(item, {
-      ...(typeof server[url] === "string" && { [url]: this.expanded(server[url], [...place, url]) }),
-      ...(typeof server[secret] === "string" && { [secret]: this.secret(server[secret]) }),
+    return withServers(item, ({ path: inside, fields, url, secret }) => {
+      const [address, variable] = [fields[url], fields[secret]];
+      return {
+        ...fields,
+        ...(typeof address === "string" && { [url]: this.expanded(address, [...path, ...inside, url]) }),
+        ...(typeof variable === "string" && { [secret]: this.secret(variable) }),
+      };
     });
   }
 
@@ -102,8 +111,7 @@ export class Resolver {
   private webhook(fields: Fields): Fields {
     const { url, secret, events } = fields;
     const address = this.expanded(String(url), ["url"]);
-    const isExpanded = !VARIABLE.test(address);
-    if (isExpanded && !/^https?:\/\/./.test(address))
+    if (address !== undefined && !/^https?:\/\/./.test(address))
       this.refuse(["url"], "The url must begin with http:// or https://.");
     return {
       ...fields,
@@ -123,12 +131,13 @@ export class Resolver {
     return { ...fields, ...(typeof number === "string" && { number: this.expanded(number, ["number"]) }) };
   }
 
-  private expanded(text: string, path: Path): string {
+  /** @returns undefined if a variable is not set */
+  private expanded(text: string, path: Path): string | undefined {
     const { environment, needsVariables } = this.surroundings;
     const value = expanded(text, environment);
     if (typeof value === "string") return value;
     if (needsVariables) this.refuse(path, `The environment variable ${value.join(", ")} is not set.`);
-    return text;
+    return undefined;
   }
 
   private secret(text: string): Secret {
@@ -166,6 +175,10 @@ export class Resolver {
 
   /** Reads a file of the folder. A record must not contain other files of the machine, not even by a link. */
   private read(path: string, at: Path): Buffer | undefined {
+    if (isAbsolutePath(path)) {
+      this.refuse(at, `${path} is an absolute path. Write the path from the folder of this file.`);
+      return undefined;
+    }
     try {
       const real = realpathSync(this.beside(path));
       if (isInside(realpathSync(this.surroundings.folder), real)) return readFileSync(real);

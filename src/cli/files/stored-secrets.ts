@@ -1,5 +1,6 @@
-import { CHANNELS, isFields, nameOfFunction, Secret, serverOf, withServer, type Fields } from "./kinds";
+import { CHANNELS, isFields, nameOfFunction, Secret, serversOf, withServers, type Fields } from "./kinds";
 import type { LocalRecord } from "./folder";
+import type { Path } from "./yaml-file";
 
 /**
  * The fields of an assistant's file, with the stored secret of each function whose variable is not set.
@@ -15,37 +16,44 @@ export function withStoredSecrets(
     const after = fields[channel];
     if (!isFields(after) || !Array.isArray(after.functions)) return [];
     const stored = ((before[channel] as Fields | undefined)?.functions ?? []) as readonly Fields[];
-    const functions = after.functions.map((item: Fields, index) => {
-      const filled = withStoredSecret(item, stored);
-      if (typeof filled !== "string") return filled;
-      problems.push(local.file.problemAt([channel, "functions", index], filled));
-      return item;
-    });
+    const functions = after.functions.map((item: Fields, index) =>
+      withStoredSecret(item, [...stored.slice(index), ...stored.slice(0, index)], (path, reason) => {
+        problems.push(local.file.problemAt([channel, "functions", index, ...path], reason));
+      }),
+    );
     return [[channel, { ...after, functions }] as const];
   });
   return { ...fields, ...Object.fromEntries(channels) };
 }
 
-/** @returns the reason, if there is no secret */
-function withStoredSecret(item: Fields, stored: readonly Fields[]): Fields | string {
-  const { server, secret, url } = serverOf(item);
-  const own = server[secret];
-  if (!(own instanceof Secret) || own.value !== undefined) return item;
+/** @param stored the one at the same place first, because names need not be unique */
+function withStoredSecret(
+  item: Fields,
+  stored: readonly Fields[],
+  refuse: (path: Path, reason: string) => void,
+): Fields {
   const name = nameOfFunction(item);
-  const known = stored.filter((one) => nameOfFunction(one) === name).map(storedServer);
-  const match = known.find((one) => one.origin === originOf(server[url]));
-  if (match?.secret) return withServer(item, { [secret]: match.secret });
-  const reason = known.some((one) => one.secret)
-    ? "the stored secret is for another address"
-    : "the server has no secret for it yet";
-  return `The function "${name}" needs the environment variable ${own.variable}, which is not set: ${reason}.`;
+  const known = stored.filter((one) => nameOfFunction(one) === name).flatMap(storedSecrets);
+  return withServers(item, ({ path, fields, url, secret }) => {
+    const own = fields[secret];
+    if (!(own instanceof Secret) || own.value !== undefined) return fields;
+    const match = known.find(({ origin }) => origin === originOf(fields[url]));
+    if (match) return { ...fields, [secret]: match.secret };
+    const reason =
+      known.length > 0 ? "the stored secret is for another address" : "the server has no secret for it yet";
+    refuse(
+      [...path, secret],
+      `The function "${name}" needs the environment variable ${own.variable}, which is not set: ${reason}.`,
+    );
+    return fields;
+  });
 }
 
-function storedServer(item: Fields) {
-  const { server, secret, url } = serverOf(item);
-  const value = server[secret];
-  return { origin: originOf(server[url]), secret: value instanceof Secret ? value : undefined };
-}
+const storedSecrets = (item: Fields) =>
+  serversOf(item).flatMap(({ fields, url, secret }) => {
+    const value = fields[secret];
+    return value instanceof Secret ? [{ origin: originOf(fields[url]), secret: value }] : [];
+  });
 
 const originOf = (url: unknown): string | undefined =>
   typeof url === "string" && URL.canParse(url) ? new URL(url).origin : undefined;

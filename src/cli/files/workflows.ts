@@ -1,10 +1,10 @@
 import type { Schemas } from "./check";
-import { RequestError, type Connection } from "./connection";
+import { about, type Connection } from "./connection";
 import { equal } from "./changes";
 import { shortEdge, shortNode, wholeEdge, wholeNode, withEnds, type Graph, type Part } from "./graph";
 import { textOf, type Fields } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
-import type { Path } from "./yaml-file";
+import type { Path, Remark } from "./yaml-file";
 
 type PartRow = Fields & { readonly id: string };
 
@@ -98,6 +98,14 @@ export async function createWorkflow(connection: Connection, fields: Fields): Pr
   return record.id;
 }
 
+interface ProblemRow {
+  readonly nodeId: string | null;
+  readonly edgeId: string | null;
+  readonly message: string;
+}
+
+const PROBLEMS = "query ($id: ID!) { workflow(id: $id) { problems { nodeId edgeId message } } }";
+
 /** The stored graph, and the names of its nodes in the file. */
 export interface NamedGraph {
   readonly graph: Graph;
@@ -107,6 +115,7 @@ export interface NamedGraph {
 /**
  * Changes a workflow.
  * @param idOf the id of an assistant, by its key
+ * @returns the problems that prevent it from running
  * @throws RequestError
  */
 export async function updateWorkflow(
@@ -115,16 +124,16 @@ export async function updateWorkflow(
   changed: Fields,
   idOf: (assistant: string) => string,
   { graph, names }: NamedGraph = { graph: { nodes: [], edges: [] }, names: new Map() },
-): Promise<void> {
+): Promise<readonly Remark[]> {
   const { nodes, edges, ...input } = changed;
   if (Object.keys(input).length > 0) await connection.graphql(UPDATE, { id, input });
-  if (nodes === undefined && edges === undefined) return;
   const change = new GraphChange(connection, id, fieldNames(schemas), idOf, new Map(names));
   const wanted = nodes as Readonly<Record<string, Fields>> | undefined;
   if (wanted) await change.nodes(wanted, graph);
   if (edges) await change.edges(edges as readonly Fields[], graph);
   if (wanted)
     for (const node of graph.nodes) if (!wanted[names.get(node.id)!]) await change.remove("Node", node);
+  return change.problems();
 }
 
 /** Changes nodes and edges so that each statement leaves a workflow that can be read. */
@@ -137,6 +146,9 @@ class GraphChange {
     /** Names of nodes by their ids. */
     private readonly names: Map<string, string>,
   ) {}
+
+  /** Places of edges in the file, by their ids. */
+  private readonly places = new Map<string, Path>();
 
   /** Adds and changes nodes. They are removed after the edges. */
   async nodes(wanted: Readonly<Record<string, Fields>>, { nodes }: Graph): Promise<void> {
@@ -152,20 +164,32 @@ class GraphChange {
 
   async edges(wanted: readonly Fields[], { edges }: Graph): Promise<void> {
     const left = [...edges];
-    const missing = wanted.filter(
-      (edge) => !take(left, (old) => equal(withEnds(old.fields, this.names), shortEdge(edge))),
-    );
+    const missing = [...wanted.entries()].filter(([index, edge]) => {
+      const same = take(left, (old) => equal(withEnds(old.fields, this.names), shortEdge(edge)));
+      if (same) this.places.set(same.id, ["edges", index]);
+      return !same;
+    });
     const ids = new Map([...this.names].map(([id, name]) => [name, id]));
-    for (const edge of missing) {
+    for (const [index, edge] of missing) {
       const { from, to, ...fields } = edge;
       const ends = { fromNodeId: ids.get(String(from)), toNodeId: ids.get(String(to)) };
       const old = take(left, ({ fields }) => fields.from === ends.fromNodeId && fields.to === ends.toNodeId);
-      await this.put("Edge", ["edges", wanted.indexOf(edge)], old, {
-        ...wholeEdge(fields, this.fields.edge),
-        ...ends,
-      });
+      const input = { ...wholeEdge(fields, this.fields.edge), ...ends };
+      this.places.set(await this.put("Edge", ["edges", index], old, input), ["edges", index]);
     }
     for (const old of left) await this.remove("Edge", old);
+  }
+
+  async problems(): Promise<readonly Remark[]> {
+    const { workflow } = await this.connection.graphql<{ workflow: { problems: readonly ProblemRow[] } }>(
+      PROBLEMS,
+      { id: this.workflowId },
+    );
+    return workflow.problems.map(({ nodeId, edgeId, message }) => {
+      const name = this.names.get(nodeId ?? "");
+      const place = name === undefined ? ["nodes"] : ["nodes", name];
+      return { at: this.places.get(edgeId ?? "") ?? place, message };
+    });
   }
 
   async remove(part: "Node" | "Edge", { id }: Part): Promise<void> {
@@ -175,17 +199,10 @@ class GraphChange {
   private async put(part: "Node" | "Edge", at: Path, old: Part | undefined, input: Fields): Promise<string> {
     const update = `mutation ($id: ID!, $input: UpdateWorkflow${part}Input!) { part: updateWorkflow${part}(id: $id, input: $input) { id } }`;
     const create = `mutation ($id: ID!, $input: CreateWorkflow${part}Input!) { part: createWorkflow${part}(workflowId: $id, input: $input) { id } }`;
-    try {
-      const variables = { id: old?.id ?? this.workflowId, input };
-      const answer = await this.connection.graphql<{ part: { id: string } }>(
-        old ? update : create,
-        variables,
-      );
-      return answer.part.id;
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      throw new RequestError(error.message, error.code, error.details, at);
-    }
+    const variables = { id: old?.id ?? this.workflowId, input };
+    const query = old ? update : create;
+    const answer = await about(at, () => this.connection.graphql<{ part: { id: string } }>(query, variables));
+    return answer.part.id;
   }
 }
 

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, relative, sep } from "node:path";
+import { dirname, relative, sep, win32 } from "node:path";
 
 /** Whether a path leads into a folder. Both are free of symbolic links. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`);
 }
+
+/** Whether a path is absolute on any system: the same files are used on all. */
+export const isAbsolutePath = (path: string): boolean => win32.isAbsolute(path);
 
 /**
  * Writes a file unless it has this content. An interrupted write leaves the former content.

@@ -1,7 +1,24 @@
-import { isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Alias,
+  type Document,
+} from "yaml";
 import { isFields, type Fields, type Kind } from "./kinds";
 
 export type Path = readonly (string | number)[];
+
+/** A sentence about a value of a file. */
+export interface Remark {
+  readonly at: Path;
+  readonly message: string;
+}
 
 const MESSAGES: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "The field is there twice.",
@@ -11,6 +28,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /** A YAML file with a record. */
 export class YamlFile {
   private readonly lines = new LineCounter();
+  private firstAlias: Alias | undefined;
   readonly document: Document.Parsed;
   /** The fields of the file; a file with problems has none. */
   readonly fields: Fields = {};
@@ -25,16 +43,19 @@ export class YamlFile {
   ) {
     this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false, stringKeys: true });
     const { errors, warnings } = this.document;
-    this.problems = [...errors, ...warnings].map(({ code, message, pos: [offset] }) =>
-      this.problem(offset, MESSAGES[code] ?? `${message.replace(/\.?$/, ".")}`),
-    );
+    this.problems = [
+      ...[...errors, ...warnings].map(({ code, message, pos: [offset] }) =>
+        this.problem(offset, MESSAGES[code] ?? withPeriod(message)),
+      ),
+      ...this.problemsOfAliases(),
+    ];
     if (this.problems.length > 0) return;
     try {
       const fields: unknown = this.document.toJS();
       if (isFields(fields)) this.fields = fields;
       else this.problems = [this.problem(0, "The file must have fields, such as key and name.")];
     } catch (error) {
-      this.problems = [this.problem(0, `${(error as Error).message.replace(/\.?$/, ".")}`)]; // too many aliases
+      this.problems = [this.problem(offsetOf(this.firstAlias), withPeriod((error as Error).message))]; // too many
     }
   }
 
@@ -42,25 +63,39 @@ export class YamlFile {
     return String(this.fields.key);
   }
 
-  /** A line about the value at a path, or about its name. */
+  /** A line about the value at a path, or about its name. If there is none, it is about the fields without it. */
   problemAt(path: Path, message: string, about: "value" | "name" = "value"): string {
-    for (let length = path.length; length > 0; length--) {
-      const offset = this.offsetOf(path.slice(0, length), about);
-      if (offset !== undefined) return this.problem(offset, message);
+    let node: unknown = this.document.contents;
+    let place: unknown = node;
+    for (const name of path) {
+      const found = entryOf(isAlias(node) ? node.resolve(this.document) : node, name);
+      if (!found) break;
+      node = found.value;
+      place = about === "name" || !isNode(node) ? found.name : node;
     }
-    return this.problem(this.document.contents?.range[0] ?? 0, message);
+    return this.problem(offsetOf(place), message);
   }
 
-  private offsetOf(path: Path, about: "value" | "name"): number | undefined {
-    const parent = path.length > 1 ? this.document.getIn(path.slice(0, -1), true) : this.document.contents;
-    if (!isCollection(parent)) return undefined;
-    const last = path.at(-1);
-    const pair = isMap(parent)
-      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(last))
-      : undefined;
-    const node =
-      about === "name" || !isNode(pair?.value) ? (pair?.key ?? parent.get(last, true)) : pair.value;
-    return isNode(node) ? node.range?.[0] : undefined;
+  private problemsOfAliases(): string[] {
+    const problems: string[] = [];
+    visit(this.document, {
+      Alias: (_, alias, parents) => {
+        this.firstAlias ??= alias;
+        const value = alias.resolve(this.document);
+        if (!value)
+          problems.push(
+            this.problem(
+              offsetOf(alias),
+              `No value before *${alias.source} has the anchor &${alias.source}.`,
+            ),
+          );
+        else if (parents.includes(value))
+          problems.push(
+            this.problem(offsetOf(alias), `*${alias.source} stands for a value that contains it.`),
+          );
+      },
+    });
+    return problems;
   }
 
   private problem(offset: number, message: string): string {
@@ -68,3 +103,19 @@ export class YamlFile {
     return `${this.path}:${line || 1}:${col || 1}: ${message}`;
   }
 }
+
+/** A node and its name in the fields or the list that it is part of. */
+function entryOf(parent: unknown, name: string | number): { name: unknown; value: unknown } | undefined {
+  if (isSeq(parent)) {
+    const value = parent.items[Number(name)];
+    return value === undefined ? undefined : { name: value, value };
+  }
+  const pair = isMap(parent)
+    ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(name))
+    : undefined;
+  return pair && { name: pair.key, value: pair.value };
+}
+
+const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+const withPeriod = (message: string): string => message.replace(/\.?$/, ".");

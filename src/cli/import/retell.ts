@@ -5,7 +5,7 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
-  objectsInFile,
+  entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
   voiceFor,
@@ -65,21 +65,23 @@ const REASONS: Reasons = [
 /** Imports agents of Retell. */
 export async function importRetell(work: VendorImport): Promise<void> {
   const { source, file } = work;
-  const given = source ? await readAll(source) : objectsInFile(file!, ["agents", "items"]);
-  await storeAssistants(work, given.map(normalized), mapRetell);
+  const given = source ? await readAll(source) : entriesInFile(file!, ["agents", "items"]);
+  await storeAssistants(work, given, (agent) => mapRetell(normalized(agent)));
 }
 
 /** All agents with the data of their response engines. */
-async function readAll(source: Source): Promise<JsonObject[]> {
+async function readAll(source: Source): Promise<unknown[]> {
   const ids = new Map<string, string>();
+  const agents: unknown[] = [];
   for (let key: string | undefined = ""; key !== undefined;) {
     const query: string = `limit=100${key && `&pagination_key=${encodeURIComponent(key)}`}`;
     const page = await required(() => source.json(`/v2/list-agents?${query}`, POST));
     const { items, has_more, pagination_key } = isObject(page) ? page : { items: page };
-    for (const one of objectsIn(items)) ids.set(textOf(one.agent_id) ?? "", textOf(one.channel) ?? "voice");
+    const entries: unknown[] = Array.isArray(items) ? items : [];
+    for (const one of objectsIn(entries)) ids.set(textOf(one.agent_id) ?? "", textOf(one.channel) ?? "voice");
+    agents.push(...entries.filter((one) => !isObject(one)));
     key = has_more === true ? textOf(pagination_key) : undefined;
   }
-  const agents: JsonObject[] = [];
   for (const [id, channel] of ids) agents.push(await readAgent(source, id, channel));
   return agents;
 }
@@ -174,7 +176,7 @@ function toolsOf(fields: Fields, notes: string[]) {
   fields.take(...[...ending, ...dialing].map((path) => `${path}.type`));
   const functions = ofType("custom")
     .filter((path) => isPost(fields, path))
-    .map((path) => functionOf(fields, path));
+    .map((path) => functionOf(fields, path, notes));
   if (functions.length > 0) notes.push(OTHER_REQUESTS);
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
@@ -187,11 +189,11 @@ function isPost(fields: Fields, path: string): boolean {
   return method === "POST" && form === "json";
 }
 
-function functionOf(fields: Fields, path: string): JsonObject {
+function functionOf(fields: Fields, path: string, notes: string[]): JsonObject {
   fields.take(`${path}.type`, `${path}.method`, `${path}.parameter_type`);
   const declared = {
     name: fields.text(`${path}.name`),
-    description: fields.text(`${path}.description`),
+    description: withVariables(fields.text(`${path}.description`), `${path}.description`, notes),
     parameters: fields.object(`${path}.parameters`),
   };
   const url = fields.text(`${path}.url`);

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
 import { Fields } from "./fields";
 import { timeOf } from "./log-of";
-import { objectsIn, required, textOf, type Source } from "./source";
+import { isObject, objectsIn, required, textOf, type Source } from "./source";
 import {
   configurationsOf,
   modelFor,
   notesOf,
-  objectsInFile,
+  entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
   voiceFor,
@@ -52,27 +52,35 @@ export async function importVapi(work: VendorImport): Promise<void> {
   const { source, file } = work;
   const given = source
     ? await readAll(source, work)
-    : objectsInFile(file!, ["assistants", "results", "data"]);
+    : entriesInFile(file!, ["assistants", "results", "data"]);
   await storeAssistants(work, given, mapVapi);
 }
 
 /** All assistants, newest first in pages, with the tools that they name. */
-async function readAll(source: Source, { report }: VendorImport): Promise<JsonObject[]> {
-  const all = new Map<string, JsonObject>();
+async function readAll(source: Source, { report }: VendorImport): Promise<unknown[]> {
+  const all = new Map<unknown, unknown>();
   for (let before = ""; ;) {
     const path = `/assistant?limit=${PAGE_SIZE}${before && `&createdAtLe=${encodeURIComponent(before)}`}`;
-    const page = objectsIn(await required(() => source.json(path)));
-    const fresh = page.filter(({ id }) => !all.has(textOf(id) ?? ""));
-    for (const one of fresh) all.set(textOf(one.id) ?? "", one);
-    before = textOf(page.at(-1)?.createdAt) ?? "";
+    const answer = await required(() => source.json(path));
+    const page: unknown[] = Array.isArray(answer) ? answer : [];
+    const fresh = page.filter((one) => !all.has(idOf(one)));
+    for (const one of fresh) all.set(idOf(one), one);
+    before = textOf(objectsIn(page).at(-1)?.createdAt) ?? "";
     if (page.length < PAGE_SIZE || fresh.length === 0 || before === "") break;
   }
   const oldestFirst = [...all.values()].toReversed();
-  const complete: JsonObject[] = [];
+  const complete: unknown[] = [];
   for (const one of oldestFirst)
-    complete.push(await withTools(source, one, (reason) => report.refuse(reason, textOf(one.id) ?? "")));
+    complete.push(
+      isObject(one)
+        ? await withTools(source, one, (reason) => report.refuse(reason, textOf(one.id) ?? ""))
+        : one,
+    );
   return complete;
 }
+
+/** By which an entry is known again; one without an id by itself. */
+const idOf = (entry: unknown): unknown => (isObject(entry) ? (textOf(entry.id) ?? entry) : entry);
 
 /** The assistant with the tools that it names by their ids. */
 async function withTools(
@@ -81,12 +89,12 @@ async function withTools(
   refuse: (reason: string) => void,
 ): Promise<JsonObject> {
   const model = assistant.model as JsonObject | undefined; // checked by its fields
-  const ids = Array.isArray(model?.toolIds) ? model.toolIds.flatMap((id) => textOf(id) ?? []) : [];
-  const tools = objectsIn(model?.tools);
-  const left: string[] = [];
+  const ids: unknown[] = Array.isArray(model?.toolIds) ? model.toolIds : [];
+  const tools = Array.isArray(model?.tools) ? [...(model.tools as unknown[])] : [];
+  const left: unknown[] = [];
   for (const id of ids)
     try {
-      tools.push(await source.object(`/tool/${encodeURIComponent(id)}`));
+      tools.push(await source.object(`/tool/${encodeURIComponent(String(id))}`));
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       refuse(`A tool was not read: ${error.message}`);
@@ -179,6 +187,8 @@ function phrasesOf(fields: Fields, notes: string[]): string | undefined {
   if (!Array.isArray(phrases)) return undefined;
   fields.take("endCallPhrases");
   const texts = phrases.flatMap((phrase) => textOf(phrase) ?? []);
+  if (texts.length < phrases.length)
+    notes.push("endCallPhrases has an entry that is no text: it is left out.");
   if (texts.some((text) => text.includes(",")))
     notes.push("endCallPhrases has a phrase with a comma, which separates phrases here: check it.");
   return texts.join("\n");
@@ -190,15 +200,15 @@ function toolsOf(fields: Fields, notes: string[]) {
   const [ending, dialing] = [ofType("endCall"), ofType("dtmf")];
   fields.take(...[...ending, ...dialing].map((path) => `${path}.type`));
   const functions = [
-    ...ofType("function").map((path) => functionOf(fields, path, `${path}.function`)),
-    ...fields.entries("model.functions").map((path) => functionOf(fields, path, path)),
+    ...ofType("function").map((path) => functionOf(fields, path, `${path}.function`, notes)),
+    ...fields.entries("model.functions").map((path) => functionOf(fields, path, path, notes)),
   ];
   if (functions.some(({ server }) => server !== undefined)) notes.push(OTHER_REQUESTS);
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
 
 /** A function with its server: its own, else that of the assistant. */
-function functionOf(fields: Fields, tool: string, inside: string): JsonObject {
+function functionOf(fields: Fields, tool: string, inside: string, notes: string[]): JsonObject {
   fields.take(`${tool}.type`);
   const url = fields.text(`${tool}.server.url`) ?? fields.text(`${tool}.serverUrl`);
   const ofAssistant = fields.peek("server.url") ?? fields.peek("serverUrl");
@@ -207,7 +217,7 @@ function functionOf(fields: Fields, tool: string, inside: string): JsonObject {
   const address = url ?? textOf(ofAssistant);
   const declared = {
     name: fields.text(`${inside}.name`),
-    description: fields.text(`${inside}.description`),
+    description: withVariables(fields.text(`${inside}.description`), `${inside}.description`, notes),
     parameters: fields.object(`${inside}.parameters`),
   };
   const server = address === undefined ? undefined : { url: address, ...(secret && { secret }) };

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
+import { listed, namesIn, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
-import { isObject, objectsIn, textOf, type Source } from "./source";
+import { isObject, textOf, type Source } from "./source";
 import { defined, type Import } from "./work";
 
 /** The import of assistants from a vendor: by its interface or from a file. */
@@ -26,14 +27,18 @@ const STORE =
 /** Stores assistants, and lists what they have no place for. */
 export async function storeAssistants(
   { target, report, progress }: VendorImport,
-  given: readonly JsonObject[],
+  given: readonly unknown[],
   map: (assistant: JsonObject) => Mapped,
 ): Promise<void> {
   const known = await target.assistantIds();
   for (const [index, assistant] of given.entries()) {
+    progress(`Assistants: ${index + 1} of ${given.length}`);
+    if (!isObject(assistant)) {
+      report.refuse(`Entry ${index + 1} is no object.`);
+      continue;
+    }
     const { input, notes } = map(assistant);
     const id = textOf(input.id) ?? "";
-    progress(`Assistants: ${index + 1} of ${given.length}`);
     if (id === "") report.refuse(`Entry ${index + 1} has no id.`);
     else if (await target.store("assistant", id, STORE, { input: defined(input) })) {
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
@@ -42,8 +47,8 @@ export async function storeAssistants(
   }
 }
 
-/** The objects in a file: one, a list, or an object with one of these lists. @throws Error */
-export function objectsInFile(file: string, lists: readonly string[]): JsonObject[] {
+/** The entries of a file: one object, a list, or an object with one of these lists. @throws Error if none is an object */
+export function entriesInFile(file: string, lists: readonly string[]): unknown[] {
   let content: unknown;
   try {
     content = JSON.parse(readFileSync(file, "utf8"));
@@ -51,8 +56,8 @@ export function objectsInFile(file: string, lists: readonly string[]): JsonObjec
     throw new Error(`The file ${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
   }
   const list = lists.map((name) => (isObject(content) ? content[name] : undefined)).find(Array.isArray);
-  const found = objectsIn(list ?? [content].flat());
-  if (found.length === 0) throw new Error(`The file ${file} contains no assistant.`);
+  const found: unknown[] = list ?? [content].flat();
+  if (!found.some(isObject)) throw new Error(`The file ${file} contains no assistant.`);
   return found;
 }
 
@@ -64,10 +69,16 @@ export const notesOf = (fields: Fields, reasons: Reasons): string[] =>
   });
 
 const VARIABLE = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g;
+const DOUBLE_BRACES = /\{\{.*?\}\}/gs;
 
 /** A text with variables as they are written here: `{name}` instead of `{{name}}`. */
 export function withVariables(text: string | undefined, path: string, notes: string[]): string | undefined {
   const converted = text?.replace(VARIABLE, "{$1}");
+  const literal = [...new Set(namesIn(text?.replaceAll(DOUBLE_BRACES, "") ?? ""))];
+  if (literal.length > 0)
+    notes.push(
+      `${path} contains ${listed(literal.map((name) => `{${shortened(name)}}`))} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
+    );
   if (converted?.includes("{{") || converted?.includes("{%"))
     notes.push(
       `${path} contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
