@@ -1,4 +1,5 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
+import { removeOldVersions } from "../assistants/versions/remove-old-versions";
 import { storeResources } from "../assistants/versions/store-resources";
 import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
@@ -166,6 +167,10 @@ export const periodicTasks = {
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
   "assistants.versions": { at: "* * * * *", run: (database: Database) => makeFirstVersions(database) },
+  "assistants.removeVersions": {
+    at: "*/15 * * * *",
+    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => removeOldVersions(database, stop),
+  },
   "logs.count": { at: "* * * * *", run: (database: Database) => countLogs(database) },
   "retention.enforce": {
     at: "*/15 * * * *",

@@ -5,6 +5,7 @@ import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import { AuditSealer } from "../../src/worker/audit-sealer/audit-sealer";
 import { enforceRetention } from "../../src/privacy/retention/enforce";
+import { removeOldVersions } from "../../src/assistants/versions/remove-old-versions";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Api } from "../support/api";
@@ -16,7 +17,7 @@ import { until } from "../support/until";
 import { connect } from "../support/sms";
 
 /** The tests run the jobs themselves. */
-const running = useApp({ WORKER: "off", RETENTION_NOTICE_DAYS: "0" });
+const running = useApp({ WORKER: "off", RETENTION_NOTICE_DAYS: "0", QUOTA_VERSIONS: "1" });
 let api: Api;
 let organizationId: string;
 let assistantId: string;
@@ -69,6 +70,19 @@ const RECORDED: Readonly<Record<string, Case>> = {
       expected: [
         ofMany("retention.enforce", "Log", { events: count, messages: 2, chats: 1 }),
         ofMany("retention.enforce", "Event", { events: 2 }),
+      ],
+    };
+  },
+  "assistants.removeVersions": async () => {
+    for (const name of ["One", "Two"]) await api.patch(`/rest/v1/assistants/${assistantId}`, { name }, 200);
+    await age("assistant_versions", "created_at", 1);
+    const { assistant } = await api.gql("query ($id: ID!) { assistant(id: $id) { version { number } } }", {
+      id: assistantId,
+    });
+    return {
+      run: () => removeOldVersions(running.app.database),
+      expected: [
+        ofMany("assistants.removeVersions", "Assistant", { versions: assistant.version.number - 1 }),
       ],
     };
   },

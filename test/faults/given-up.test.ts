@@ -184,6 +184,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "facts.sum": onlyLogged("facts.sum"),
   "logs.count": onlyLogged("logs.count"),
   "assistants.versions": onlyLogged("assistants.versions"),
+  "assistants.removeVersions": onlyLogged("assistants.removeVersions"),
   "chat.endIdle": onlyLogged("chat.endIdle"),
   "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),

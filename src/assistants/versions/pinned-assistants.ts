@@ -61,14 +61,24 @@ export class PinnedAssistants {
   async begin(id: string, { assistantVersion, draft }: Choice = {}): Promise<PinnedAssistant> {
     const [row] = await this.scope.read(LIVE, [id]);
     if (!row) return this.scope.of(Assistants).byId(id);
-    if (assistantVersion != null) await this.checkVersion(id, assistantVersion);
     const number = assistantVersion ?? row.version;
-    if (!draft) return this.pinned(row, { number });
+    const isFormer = number !== row.version;
+    if (isFormer) await this.checkVersion(id, number);
+    if (!draft) return this.pinned(row, { number, isFormer });
     const copy = await this.scope
       .of(Drafts)
       .copy(id)
       .catch((error) => failAt("draft", error));
     return this.pinned(row, { number, draft: copy });
+  }
+
+  /**
+   * Prevents deletion of the assistant, and removal of its versions, until the end of the transaction, which stores a chat.
+   * @throws ASSISTANT_NOT_FOUND; BAD_USER_INPUT if the version has just been removed
+   */
+  async lockForChat({ id, pin }: Owner): Promise<void> {
+    await this.scope.of(Assistants).lockForChat(id);
+    if (pin?.isFormer) await this.checkVersion(id, pin.number);
   }
 
   /** An assistant of a chat as the chat runs it, even if it has been deleted. */

@@ -11,6 +11,8 @@ export interface DraftCopy {
 export interface Pin {
   readonly number: number;
   readonly draft?: DraftCopy;
+  /** Whether a new conversation has asked for a version that is not the current one. */
+  readonly isFormer?: boolean;
 }
 
 /** Columns of a chat that say what it runs. */

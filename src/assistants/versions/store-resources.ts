@@ -10,7 +10,9 @@ import { draftsInUse, versionsInUse } from "./versions-in-use";
 export async function storeResources(scope: Scope, assistantId: string): Promise<void> {
   await scope.transaction(async (scope) => {
     if (!(await scope.tryLock(`resources/${assistantId}`))) return; // another job does the same
-    const texts = new Set([...(await resourcesOf(scope, assistantId))].flatMap((resources) => split(resources)));
+    const texts = new Set(
+      [...(await resourcesOf(scope, assistantId))].flatMap((resources) => split(resources)),
+    );
     const stored = await scope.table("passages").select("id", "content").where({ assistantId });
     const stale = stored.filter(({ content }) => !texts.has(content)).map(({ id }) => id);
     if (stale.length > 0) await scope.table("passages").whereIn("id", stale).delete();

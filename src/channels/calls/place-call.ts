@@ -1,5 +1,5 @@
 import { currentDate } from "../../platform/clock";
-import { Assistants } from "../../assistants/assistants/assistants";
+import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { firstStatus, type ChatRow, type VisitorColumns } from "../../chats/chats/chats";
 import { EndUsers } from "../../chats/chats/end-users";
 import { noteLogs } from "../../chats/logs/log-changes";
@@ -83,8 +83,8 @@ function personOf(callee: Omit<Callee, "variables" | "metadata">) {
 }
 
 /** Locks the call's assistant and workflow. @throws QUOTA_EXCEEDED */
-async function checkStart(scope: Scope, assistantId: string, workflowId: string | undefined): Promise<void> {
-  await scope.of(Assistants).lockForChat(assistantId);
+async function checkStart(scope: Scope, { assistant, workflowId }: ResolvedTarget): Promise<void> {
+  await scope.of(PinnedAssistants).lockForChat(assistant);
   if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
   await scope.of(Quotas).checkRoomFor("liveChats");
 }
@@ -101,7 +101,7 @@ export async function openCall(
 ): Promise<string> {
   const { crypto } = scope.ports;
   const { assistant, workflowId, deploymentId } = resolved;
-  await checkStart(scope, assistant.id, workflowId);
+  await checkStart(scope, resolved);
   const { fromPage = false, ...person } = personOf(callee);
   const greetingOnly = fromPage || person.visitorId != null;
   await warnOfUnresolved(scope, { assistant, channel: "VOICE", variables, greetingOnly });

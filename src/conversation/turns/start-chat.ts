@@ -1,4 +1,3 @@
-import { Assistants } from "../../assistants/assistants/assistants";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
   KIND_OF,
@@ -106,7 +105,7 @@ export class ChatStart {
     { assistant, workflowId }: ResolvedTarget,
     channel: Channel,
   ): Promise<void> {
-    await scope.of(Assistants).lockForChat(assistant.id);
+    await scope.of(PinnedAssistants).lockForChat(assistant);
     if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
       .of(PinnedAssistants)

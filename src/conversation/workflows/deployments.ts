@@ -9,6 +9,7 @@ import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
+import { Assistants } from "../../assistants/assistants/assistants";
 import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { checkAssistant } from "./workflow-nodes";
 import { Workflows } from "./workflows";
@@ -188,5 +189,6 @@ async function checkVersion(
   if (number == null) return;
   if (assistantId === null)
     throw invalid([{ path: "assistantVersion", message: "must be sent for a deployment of an assistant" }]);
+  await scope.of(Assistants).lockForChat(assistantId); // the version is not removed before the deployment names it
   await scope.of(PinnedAssistants).begin(assistantId, { assistantVersion: number });
 }

@@ -85,6 +85,8 @@ export interface QuotaLimits {
   readonly files: number;
   readonly assistants: number;
   readonly liveChats: number;
+  /** Versions that are kept. */
+  readonly versions: number;
   /** Time (`performance.now()`) until which an organization is far below a limit and need not be counted; by kind of record and organization. */
   readonly spacious: Map<string, number>;
   /** Last known stored bytes by organization, and the time (`performance.now()`) until which they count. */

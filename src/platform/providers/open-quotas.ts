@@ -6,6 +6,7 @@ export const openQuotas = (config: Config): QuotaLimits => ({
   files: config.QUOTA_FILES,
   assistants: config.QUOTA_ASSISTANTS,
   liveChats: config.QUOTA_LIVE_CHATS,
+  versions: config.QUOTA_VERSIONS,
   spacious: new Map(),
   sizes: new Map(),
 });

@@ -57,6 +57,11 @@ export const LIMIT_SETTINGS = {
     "`10000`",
     "Assistants per organization; more are refused with 403 `QUOTA_EXCEEDED`.",
   ],
+  QUOTA_VERSIONS: [
+    whole(1, 100_000_000).default(100_000),
+    "`100000`",
+    "Versions of assistants per organization. A job removes the oldest ones beyond it, except those that are current, named by a deployment, or in use.",
+  ],
   QUOTA_LIVE_CHATS: [
     whole(1, 10_000_000).default(50_000),
     "`50000`",
