@@ -13,8 +13,8 @@ export interface Bench {
   readonly load: LoadGenerator;
   /** Assistants of the default organization. */
   readonly ids: readonly string[];
-  /** Starts another server on the same database. */
-  readonly serve: (env?: Readonly<Record<string, string>>) => Promise<Running>;
+  /** Starts another server on the same database: by default the one of the package. */
+  readonly serve: (env?: Readonly<Record<string, string>>, program?: string[]) => Promise<Running>;
 }
 
 export const SECRET_KEY = "secret-key-of-the-benchmark";

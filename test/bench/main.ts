@@ -24,6 +24,7 @@ import { sizing } from "./sizing/sizing";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
 import { turns } from "./turns";
+import { versions } from "./versions";
 import { writers } from "./writers";
 import { upgrade } from "./upgrade";
 
@@ -47,8 +48,8 @@ const FLAGS = scripts.start.match(/--\S+/g) ?? [];
 
 const READY = /GraphQL +(http:\S+)\/graphql[^]+Try it:/;
 
-const serve = (env: Readonly<Record<string, string>> = {}) =>
-  start([...FLAGS, "src/cli/bundle/run.cjs", "main"], READY, {
+const serve = (env: Readonly<Record<string, string>> = {}, program = ["src/cli/bundle/run.cjs", "main"]) =>
+  start([...FLAGS, ...program], READY, {
     PORT: "0",
     DATA_DIR: dataDir,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
@@ -191,6 +192,7 @@ const PARTS = {
   sizing,
   servers,
   writers,
+  versions,
   events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
   sms: texting,

@@ -39,6 +39,9 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
   saveAssistantDraft: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
   updateAssistantDocument: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
+  createAssistantFromDocument: [
+    ({ projectId, fileId }) => ({ input: { name: "Bea", projectId }, document: { fileIds: [fileId] } }),
+  ],
   createWebhookDestination: [
     ({ projectId }) => ({ input: { url: "https://example.com", secret: "changed", projectId } }),
   ],

@@ -51,8 +51,11 @@ function changeLines({ path, before, after }: Change): string[] {
 }
 
 /** A changed line, which may differ only in spaces at its end. */
-const visible = (line: string): string =>
-  line.replace(/\s+$/, (spaces) => spaces.replaceAll(" ", "·").replaceAll("\t", "⇥").replaceAll("\r", "␍"));
+function visible(line: string): string {
+  const words = line.trimEnd();
+  const spaces = line.slice(words.length);
+  return words + spaces.replaceAll(" ", "·").replaceAll("\t", "⇥").replaceAll("\r", "␍");
+}
 
 /** Values with fields are shown in the order of their names: it may differ between the file and the server. */
 function textOf(value: unknown, stored: ReadonlySet<string>): string {

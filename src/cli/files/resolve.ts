@@ -16,15 +16,15 @@ export interface Surroundings {
 }
 
 /** A variable. After a further `$`, it is a text like one. */
-const VARIABLE = /(\$+)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const VARIABLE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
 export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
-  const found = [...text.matchAll(VARIABLE)].filter(([, dollars]) => dollars === "$");
+  const found = [...text.matchAll(VARIABLE)].filter(([, escape]) => escape === "");
   const unset = found.flatMap(([, , name]) => (environment[name!] ? [] : [name!]));
   if (unset.length > 0) return unset;
-  return text.replace(VARIABLE, (whole, dollars: string, name: string) =>
-    dollars === "$" ? environment[name]! : whole.slice(1),
+  return text.replace(VARIABLE, (whole, escape: string, name: string) =>
+    escape === "" ? environment[name]! : whole.slice(1),
   );
 }
 

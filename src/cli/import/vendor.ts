@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
-import { listed, namesIn, shortened } from "../../assistants/configurations/variable-names";
+import { listed, PLACEHOLDER, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
 import { isObject, textOf, type Source } from "./source";
@@ -69,15 +69,14 @@ export const notesOf = (fields: Fields, reasons: Reasons): string[] =>
   });
 
 const VARIABLE = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g;
-const DOUBLE_BRACES = /\{\{.*?\}\}/gs;
 
 /** A text with variables as they are written here: `{name}` instead of `{{name}}`. */
 export function withVariables(text: string | undefined, path: string, notes: string[]): string | undefined {
   const converted = text?.replace(VARIABLE, "{$1}");
-  const literal = [...new Set(namesIn(text?.replaceAll(DOUBLE_BRACES, "") ?? ""))];
+  const literal = [...new Set(inSingleBraces(text ?? ""))];
   if (literal.length > 0)
     notes.push(
-      `${path} contains ${listed(literal.map((name) => `{${shortened(name)}}`))} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
+      `${path} contains ${listed(literal.map(shortened))} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
     );
   if (converted?.includes("{{") || converted?.includes("{%"))
     notes.push(
@@ -85,6 +84,10 @@ export function withVariables(text: string | undefined, path: string, notes: str
     );
   return converted;
 }
+
+/** Parts of a text that are variables here, but not in the vendor's text. */
+const inSingleBraces = (text: string): string[] =>
+  [...text.matchAll(PLACEHOLDER)].filter(({ index }) => text[index - 1] !== "{").map(([whole]) => whole);
 
 let catalog: Catalog | undefined;
 const known = (): Catalog => (catalog ??= loadCatalog());
