@@ -113,12 +113,13 @@ export class Assistants {
     await this.checkProject(input);
     warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null, key = null } = encoded(input);
+    const { missingVariables = "KEEP" } = input;
     const id = newId();
     const keeper = this.scope.of(VersionKeeper);
     const keeps = await keeper.isKeeping();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
-      const values = [id, name, description, variables, projectId, key];
+      const values = [id, name, description, variables, projectId, key, missingVariables];
       const [row] = await withFreeKey(scope, "assistants", { key: input.key }, () =>
         keeps
           ? scope.change(CREATE_WITH_VERSION, [...values, keeper.author()])

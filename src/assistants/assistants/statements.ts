@@ -10,8 +10,8 @@ export type AssistantRow = PublicRow<"assistants", "deletedAt" | "sealedToolHead
 export const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt", "sealedToolHeaders");
 
 /**
- * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, key, and the
- * author of the first version if it `keeps` one.
+ * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, key, what to
+ * do about missing variables, and the author of the first version if it `keeps` one.
  */
 const creation = (keeps: boolean) =>
   new AuditedStatement<AssistantRow>((pieces) => {
@@ -27,11 +27,12 @@ const creation = (keeps: boolean) =>
             ]),
           ]),
         ),
-        ...(keeps && firstVersionParts(pieces, $(1), $(7))),
+        ...(keeps && firstVersionParts(pieces, $(1), $(8))),
       },
       rows: db.raw(
-        `insert into assistants (organization_id, id, name, description, variables, project_id, key) values ($1, ?, ?, ?, ?, ?, ?) returning ??`,
-        [$(1), $(2), $(3), $(4), $(5), $(6), COLUMNS],
+        `insert into assistants (organization_id, id, name, description, variables, project_id, key, missing_variables)
+        values ($1, ?, ?, ?, ?, ?, ?, ?) returning ??`,
+        [$(1), $(2), $(3), $(4), $(5), $(6), $(7), COLUMNS],
       ),
     };
   });

@@ -71,7 +71,7 @@ export class Application {
 
   /** Fields that a new record gets after it was created. */
   private async complete(step: Step, id: string, fields: Fields): Promise<void> {
-    const { name: _n, description: _d, variables: _v, projectId: _p, ...rest } = fields;
+    const { name: _n, description: _d, variables: _v, projectId: _p, missingVariables: _m, ...rest } = fields;
     if (step.record.kind === "assistant" || step.record.kind === "workflow")
       await this.update(step, id, rest);
   }

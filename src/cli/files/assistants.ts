@@ -39,13 +39,17 @@ export async function readAssistants(
   for (const { id, name } of projects)
     for (const assistant of await pages(connection, "id key", { projectId: id }))
       projectOf.set(assistant.id, name);
-  const rows = await pages(connection, `id key files { id } ${selectionOf(schemas)}`, {});
+  // An older server lacks the setting.
+  const properties = schemas.assistant as { readonly properties: Fields };
+  const setting = "missingVariables" in properties.properties ? "missingVariables" : "";
+  const rows = await pages(connection, `id key ${setting} files { id } ${selectionOf(schemas)}`, {});
   const records: RemoteRecord[] = [];
   for (const row of rows) {
-    const { id, key, name } = row;
+    const { id, key, name, missingVariables } = row;
     const fields = {
       key,
       ...documentOf(row, schemas),
+      ...(missingVariables !== undefined && { missingVariables }),
       project: projectOf.get(id) ?? null,
       files: await filesOf(reading, row.files),
     };
@@ -100,13 +104,13 @@ async function filesOf(
 }
 
 const CREATE = "mutation ($input: CreateAssistantInput!) { record: createAssistant(input: $input) { id } }";
-const PROJECT =
+const UPDATE =
   "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
 
 /** Creates an assistant. @returns its id. @throws RequestError */
 export async function createAssistant(connection: Connection, fields: Fields): Promise<string> {
-  const { key, name, description, variables, projectId } = fields;
-  const input = { key, name, description, variables, projectId };
+  const { key, name, description, variables, projectId, missingVariables } = fields;
+  const input = { key, name, description, variables, projectId, missingVariables };
   const { record } = await connection.graphql<{ record: { id: string } }>(CREATE, { input });
   return record.id;
 }
@@ -123,8 +127,9 @@ export async function updateAssistant(
   changed: Fields,
   attached: readonly AttachedFile[],
 ): Promise<void> {
-  const { projectId, files, key: _, ...document } = changed;
-  if (projectId !== undefined) await connection.graphql(PROJECT, { id, input: { projectId } });
+  const { projectId, missingVariables, files, key: _, ...document } = changed;
+  if (projectId !== undefined || missingVariables !== undefined)
+    await connection.graphql(UPDATE, { id, input: { projectId, missingVariables } });
   const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], attached));
   await publish(connection, id, { ...document, fileIds });
 }
