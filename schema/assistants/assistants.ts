@@ -1,6 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { removeAssistant } from "../../src/chats/chats/remove-assistant";
 import { Assistants } from "../../src/assistants/assistants/assistants";
+import type { AssistantRow } from "../../src/assistants/assistants/statements";
 import { Templates } from "../../src/assistants/configurations/templates";
 import { Configurations } from "../../src/assistants/configurations/configurations";
 import type { ToolServer } from "../../src/assistants/tool-servers/tool-servers";
@@ -16,10 +17,22 @@ import {
   ThemeConfiguration,
   VoiceConfiguration,
 } from "../configurations/configurations";
+import { enumOf } from "../core/enums";
 import { PageArgs, PageOf } from "../core/page";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { Selected } from "../core/selected";
+
+const MissingVariables = enumOf(
+  "MissingVariables",
+  "What happens to a variable without a value in the texts of an assistant.",
+  {
+    KEEP: "The text stays as written, with the name in braces.",
+    BLANK: "An empty text takes its place.",
+    REFUSE:
+      "A chat or call whose texts use it is refused with MISSING_VARIABLES. Nobody can be refused later, or when they call or text the assistant: then as BLANK.",
+  },
+);
 
 @ObjectType({
   implements: Node,
@@ -49,9 +62,14 @@ export class Assistant {
       "Key by which files name it, unique among the organization's assistants; null if it has none.",
   })
   key!: string | null;
+  @Field(() => MissingVariables, {
+    description:
+      "What happens to variables without a value in its texts. A setting beside the versions: it acts at once.",
+  })
+  missingVariables!: AssistantRow["missingVariables"];
   @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "Time of the last change to its name, description or variables." })
+  @Field({ description: "Time of the last change to its name, description, variables or missingVariables." })
   updatedAt!: Date;
   projectId!: string | null;
   toolServers!: readonly ToolServer[] | null;
@@ -92,6 +110,12 @@ export class UpdateAssistantInput extends AssistantFields {
   key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
+  @Rule({ nullable: false, "x-extension": true })
+  @Field(() => MissingVariables, {
+    nullable: true,
+    description: "What happens to variables without a value in its texts. Default: KEEP.",
+  })
+  missingVariables?: AssistantRow["missingVariables"];
 }
 
 @InputType({ description: "New assistant." })

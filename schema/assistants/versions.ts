@@ -1,4 +1,5 @@
 import { Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
+import { variableUses } from "../../src/conversation/functions/variable-uses";
 import { Drafts } from "../../src/assistants/versions/drafts";
 import { Versions } from "../../src/assistants/versions/versions";
 import type { ChangeKind, DocumentChange as Change } from "../../src/assistants/versions/differences";
@@ -37,6 +38,22 @@ export class AssistantVersion {
   @Field({ description: "Time of the change." })
   createdAt!: Date;
   assistantId!: string;
+}
+
+@ObjectType({ description: "Variable that the texts of an assistant use.", simpleResolvers: true })
+export class VariableUse {
+  @Field({ description: "Name, as in the braces." })
+  name!: string;
+  @Field(() => [String], {
+    description:
+      "Places of the texts in the document: keys and indexes, joined by dots, such as `chat.prompt` or `voice.functions.0.description`.",
+  })
+  used!: readonly string[];
+  @Field({
+    description:
+      "Whether the version has a value for it, in `variables` of its document. A conversation may set others.",
+  })
+  hasValue!: boolean;
 }
 
 const CHANGE_KINDS = { ADD: "ADD", REMOVE: "REMOVE", REPLACE: "REPLACE" } as const;
@@ -119,6 +136,14 @@ export class AssistantVersionResolver {
   })
   async document(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
     return shownValue<JsonObject>({ ...(await scope.of(Versions).document(version)) });
+  }
+
+  @FieldResolver(() => [VariableUse], {
+    description:
+      "Variables in the greetings, prompts and functions of the version, by name. Other texts are not filled in.",
+  })
+  variables(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
+    return variableUses(scope, version);
   }
 }
 

@@ -128,7 +128,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with an assistant. Returns as soon as the call is queued; events report its progress. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, QUOTA_EXCEEDED.",
+      "Calls a telephone number with an assistant. Returns as soon as the call is queued; events report its progress. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, QUOTA_EXCEEDED, MISSING_VARIABLES.",
   })
   placeAssistantCall(
     @Arg("input", { description: "Telephone number to call and assistant that speaks." })
@@ -142,7 +142,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with a workflow or a deployment. Returns as soon as the call is queued; events report its progress. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE, QUOTA_EXCEEDED.",
+      "Calls a telephone number with a workflow or a deployment. Returns as soon as the call is queued; events report its progress. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE, QUOTA_EXCEEDED, MISSING_VARIABLES.",
   })
   placeWorkflowCall(
     @Arg("input", { description: "Telephone number to call and workflow or deployment to use." })
@@ -155,7 +155,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => WebCall, {
     description:
-      "Creates a call from a web page and returns the URL that opens it in a browser. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, FORBIDDEN if the page's origin is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
+      "Creates a call from a web page and returns the URL that opens it in a browser. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, MISSING_VARIABLES, FORBIDDEN if the page's origin is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
   })
   async startWebCall(
     @Arg("input", { description: "Assistant or workflow of the call." })

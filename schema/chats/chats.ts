@@ -161,7 +161,7 @@ export class ChatResolver {
 
   @Mutation(() => Chat, {
     description:
-      "Starts a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
+      "Starts a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, CHANNEL_DISABLED, QUOTA_EXCEEDED, MISSING_VARIABLES.",
   })
   startChat(
     @Arg("input", { description: "The new chat." }) input: StartChatInput,

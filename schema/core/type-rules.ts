@@ -93,6 +93,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   Workflow: "organization",
   WorkflowEdge: "organization",
   WorkflowNode: "organization",
+  VariableUse: "organization",
   WorkflowProblem: "organization",
 
   WebhookDestination: "settings",

@@ -51,7 +51,8 @@ export class WidgetResolver {
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: "Greeting of a new chat; null if the assistant has none.",
+    description:
+      "Greeting of a new chat; null if the assistant has none, or if it refuses chats without values and `variables` is omitted. Errors: MISSING_VARIABLES if a chat with these variables is refused.",
   })
   greeting(
     @Root() widget: ShownWidget,
@@ -62,7 +63,7 @@ export class WidgetResolver {
     variables: Record<string, unknown> | null,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Widgets).greeting(widget, variables ?? {});
+    return scope.of(Widgets).greeting(widget, variables ?? undefined);
   }
 
   @FieldResolver(() => Boolean, {
@@ -90,7 +91,7 @@ export class WidgetChatResolver {
   }
 
   @Mutation(() => WidgetChat, {
-    description: `Starts a chat. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, RATE_LIMITED.`,
+    description: `Starts a chat. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, MISSING_VARIABLES, RATE_LIMITED.`,
   })
   async startWidgetChat(
     @Arg("input", { description: "The new chat." }) { channel = "TEXT", ...passed }: WidgetChatInput,
@@ -135,7 +136,7 @@ export class WidgetChatResolver {
 
   @Extensions({ dials: true })
   @Mutation(() => WebCall, {
-    description: `Starts a call through the voice engine, if \`engineVoice\` is true. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, UNAVAILABLE, RATE_LIMITED.`,
+    description: `Starts a call through the voice engine, if \`engineVoice\` is true. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, MISSING_VARIABLES, UNAVAILABLE, RATE_LIMITED.`,
   })
   async startWidgetCall(
     @Arg("input", { description: "Variables and metadata of the call." }) passed: WidgetCallInput,

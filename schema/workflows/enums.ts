@@ -1,4 +1,4 @@
-import { PROBLEM_CODES } from "../../src/conversation/workflows/problems";
+import { PROBLEM_CODES, SEVERITIES } from "../../src/conversation/workflows/problems";
 import { enumOf } from "../core/enums";
 
 export const WorkflowNodeType = enumOf("WorkflowNodeType", "Type of a workflow node.", {
@@ -34,8 +34,14 @@ export const WorkflowOperator = enumOf(
 
 export const WorkflowProblemCode = enumOf(
   "WorkflowProblemCode",
-  "Kind of a problem that prevents a workflow from running.",
+  "Kind of a problem of a workflow.",
   PROBLEM_CODES,
+);
+
+export const WorkflowProblemSeverity = enumOf(
+  "WorkflowProblemSeverity",
+  "Severity of a problem of a workflow.",
+  SEVERITIES,
 );
 
 export const DeploymentType = enumOf("DeploymentType", "Type of a deployment.", {

@@ -10,14 +10,18 @@ import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators"
 import { Deployment } from "./deployments";
 import { Project } from "../projects/projects";
 import { Workflow } from "./workflow";
-import { WorkflowProblemCode } from "./enums";
+import { WorkflowProblemCode, WorkflowProblemSeverity } from "./enums";
 import { WorkflowEdge, WorkflowNode } from "./graph";
 import { CreateWorkflowInput, ProjectConnectionArgs, UpdateWorkflowInput } from "./inputs";
 
-@ObjectType({ description: "Problem that prevents a workflow from running.", simpleResolvers: true })
+@ObjectType({ description: "Problem of a workflow.", simpleResolvers: true })
 export class WorkflowProblem {
   @Field(() => WorkflowProblemCode, { description: "Kind of the problem." })
   code!: string;
+  @Field(() => WorkflowProblemSeverity, {
+    description: "Whether the problem prevents the workflow from running.",
+  })
+  severity!: string;
   @Field(() => ID, { nullable: true, description: "Id of the affected node; null if there is none." })
   nodeId!: string | null;
   @Field(() => ID, { nullable: true, description: "Id of the affected edge; null if there is none." })
@@ -111,7 +115,7 @@ export class WorkflowResolver {
   }
 
   @FieldResolver(() => [WorkflowProblem], {
-    description: "Problems that prevent the workflow from running; empty if it can run.",
+    description: "Problems of the workflow. It can run if none has the severity ERROR.",
   })
   problems(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
     return scope.of(WorkflowChecker).problems(id);

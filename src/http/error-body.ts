@@ -4,6 +4,7 @@ import type { ErrorCode, PublicError } from "../platform/errors";
 /** HTTP status of each error code. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   BAD_USER_INPUT: 400,
+  MISSING_VARIABLES: 400,
   ASSISTANT_NOT_FOUND: 400,
   WORKFLOW_NOT_FOUND: 400,
   DEPLOYMENT_NOT_FOUND: 400,

@@ -95,6 +95,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The workflow is incomplete, so it cannot run.",
     "Correct the nodes and edges that `details` lists.",
   ],
+  MISSING_VARIABLES: [
+    "The assistant refuses conversations without a value for each variable (`missingVariables` is REFUSE).",
+    "Send the `variables` that `details` lists, or give the assistant values for them. `variables` of its version lists all; a web page learns only those of the greeting.",
+  ],
   DEPLOYMENT_NOT_CALLABLE: [
     "The deployment is switched off, or its type cannot place calls.",
     "Enable it, or use a deployment of a type that the message names.",

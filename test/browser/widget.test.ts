@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import type { Page } from "playwright-core";
 import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
+import { until } from "../support/until";
 import { WidgetSite } from "../support/widget-page";
 
 jest.setTimeout(60_000);
@@ -146,8 +147,9 @@ describe("the widget on a page of another origin", () => {
 });
 
 describe("window.CompanionWidget", () => {
-  const visit = async (before?: string) => {
+  const visit = async (before?: string, more: Record<string, string> = {}) => {
     const assistantId = await site.assistant({
+      ...more,
       variables: { shop: "Acme" },
       chat: { ...GREETS, prompt: "You talk with {user_name} about {product}." },
     });
@@ -166,6 +168,26 @@ describe("window.CompanionWidget", () => {
 
     const inEvent = `addEventListener("companion-iframe-loaded", () => CompanionWidget.initializeAssistant({ user_name: "Eve" }))`;
     const early = await visit(inEvent);
+    await early.frame.getByText("Hello Eve, this is Acme.").waitFor();
+  });
+
+  test("initializeAssistant supplies the values that an assistant insists on, and the console names missing ones", async () => {
+    const { page, frame, complaints } = await visit(undefined, { missingVariables: "REFUSE" });
+    await frame.locator("textarea").waitFor();
+    expect(await frame.locator(".message").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await call(page, "initializeAssistant", { product: "tea" });
+    await until(() => complaints.length > 0);
+    expect(complaints.join()).toContain(
+      "MISSING_VARIABLES: Variables without a value: {user_name} in initialMessage.",
+    );
+    await call(page, "initializeAssistant", { user_name: "Zoe", product: "tea" });
+    await frame.getByText("Hello Zoe, this is Acme.").waitFor();
+
+    const wrong = `addEventListener("DOMContentLoaded", () => CompanionWidget.initializeAssistant({ product: "tea" }))`;
+    const early = await visit(wrong, { missingVariables: "REFUSE" });
+    await until(() => early.complaints.some((one) => one.includes("MISSING_VARIABLES")));
+    await call(early.page, "initializeAssistant", { user_name: "Eve", product: "tea" });
     await early.frame.getByText("Hello Eve, this is Acme.").waitFor();
   });
 

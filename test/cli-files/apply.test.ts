@@ -472,3 +472,26 @@ test("the schemas of files are served, and name the models of the server", async
   }
   expect((await running.api.request("GET", "/schemas/none.json")).status).toBe(404);
 });
+
+test("missingVariables is applied beside the versions, and pulled unless it is KEEP and no file has it", async () => {
+  const { place, api } = await fresh();
+  const path = "assistants/front-desk.yaml";
+  await place.run(["apply", "."]);
+  const read = async () =>
+    (await api.gql("{ assistants { data { missingVariables version { number } } } }")).assistants.data[0];
+  const { version } = await read();
+  place.replace(path, "missingVariables: BLANK", "missingVariables: REFUSE");
+  expect((await place.run(["diff", "."])).stdout).toContain("    missingVariables: BLANK → REFUSE\n");
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await read()).toEqual({ missingVariables: "REFUSE", version });
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+
+  place.replace(path, "missingVariables: REFUSE", "missingVariables: KEEP");
+  await place.run(["apply", "."]);
+  expect((await place.run(["pull", "."])).code).toBe(0);
+  expect(place.read(path)).toContain("missingVariables: KEEP");
+  place.replace(path, "missingVariables: KEEP\n", "");
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  await place.run(["pull", "."]);
+  expect(place.read(path)).not.toContain("missingVariables");
+});

@@ -114,7 +114,7 @@ export const PROMPT =
 /** Makes records of every kind, without keys. @returns the id of the assistant */
 export async function makeRecords(api: Api): Promise<string> {
   const { createAssistant } = await api.gql(
-    'mutation { createAssistant(input: { name: "Front désk", variables: { company: "Acme", count: 3 } }) { id } }',
+    'mutation { createAssistant(input: { name: "Front désk", variables: { company: "Acme", count: 3 }, missingVariables: BLANK }) { id } }',
   );
   const id = createAssistant.id as string;
   await api.gql(CONFIGURE, {

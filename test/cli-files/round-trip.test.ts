@@ -52,9 +52,11 @@ test("a pull, an apply to an empty organization and another pull give the same b
   const again = workplace(target);
   expect((await again.run(["pull", "."])).code).toBe(0);
   expect(again.files()).toEqual(place.files());
-  const query = "{ assistants { data { chat { functions } } } webhookDestinations { secret } }";
+  const query =
+    "{ assistants { data { missingVariables chat { functions } } } webhookDestinations { secret } }";
   const [here, there] = await Promise.all([running.api.gql(query), other.api.gql(query)]);
   expect(there).toEqual(here);
+  expect(here.assistants.data[0].missingVariables).toBe("BLANK");
   expect(assistantId).toBeDefined();
 }, 60_000);
 

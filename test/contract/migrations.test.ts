@@ -27,6 +27,8 @@ const WITHOUT_VERSION = [
   "019-holds",
   "026-erasures",
   "045-analytics-sums",
+  "058-pinned-versions",
+  "059-missing-variables",
 ];
 
 let database: TestDatabase;

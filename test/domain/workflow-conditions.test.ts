@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { WorkflowEdge } from "../../src/conversation/workflows/flow";
-import { conditionHolds, type Sources } from "../../src/conversation/workflows/route";
+import { Values } from "../../src/conversation/functions/variables";
+import { conditionHolds } from "../../src/conversation/workflows/route";
 
 const edge = (operator: WorkflowEdge["operator"], value: string | null = null): WorkflowEdge => ({
   id: "edge",
@@ -18,9 +19,9 @@ const edge = (operator: WorkflowEdge["operator"], value: string | null = null): 
   createdAt: new Date(0),
   updatedAt: new Date(0),
 });
-const UNSET: Sources = [{}, null];
+const UNSET = new Values([{}, null]);
 const holds = (operator: WorkflowEdge["operator"], amount: unknown, value: string) =>
-  conditionHolds(edge(operator, value), [{ amount }]);
+  conditionHolds(edge(operator, value), new Values([{ amount }]));
 
 describe("the condition of an edge", () => {
   test.each([
@@ -54,24 +55,24 @@ describe("the condition of an edge", () => {
   test.each(["EQUALS", "CONTAINS", "GREATER", "LESS", "IS_SET"] as const)(
     "%s does not hold for a variable without a value",
     (operator) => {
-      for (const sources of [UNSET, [{ amount: null }], [{ amount: "" }]] as Sources[])
-        expect(conditionHolds(edge(operator, ""), sources)).toBe(false);
+      for (const values of [UNSET, new Values([{ amount: null }]), new Values([{ amount: "" }])])
+        expect(conditionHolds(edge(operator, ""), values)).toBe(false);
     },
   );
 
   test.each(["NOT_EQUALS", "IS_NOT_SET"] as const)("%s holds for a variable without a value", (operator) => {
-    for (const sources of [UNSET, [{ amount: null }], [{ amount: "" }]] as Sources[])
-      expect(conditionHolds(edge(operator, "10"), sources)).toBe(true);
+    for (const values of [UNSET, new Values([{ amount: null }]), new Values([{ amount: "" }])])
+      expect(conditionHolds(edge(operator, "10"), values)).toBe(true);
   });
 
   test.each([0, false, "no"])("IS_SET holds for %j, and IS_NOT_SET does not", (amount) => {
-    expect(conditionHolds(edge("IS_SET"), [{ amount }])).toBe(true);
-    expect(conditionHolds(edge("IS_NOT_SET"), [{ amount }])).toBe(false);
+    expect(conditionHolds(edge("IS_SET"), new Values([{ amount }]))).toBe(true);
+    expect(conditionHolds(edge("IS_NOT_SET"), new Values([{ amount }]))).toBe(false);
   });
 
   test("reads the first source that has the variable, and fills variables into the value", () => {
-    const sources: Sources = [null, { amount: 5 }, { amount: 50, limit: 5 }];
-    expect(conditionHolds(edge("EQUALS", "{limit}"), sources)).toBe(true);
-    expect(conditionHolds(edge("GREATER", "{limit}"), sources)).toBe(false);
+    const values = new Values([null, { amount: 5 }, { amount: 50, limit: 5 }]);
+    expect(conditionHolds(edge("EQUALS", "{limit}"), values)).toBe(true);
+    expect(conditionHolds(edge("GREATER", "{limit}"), values)).toBe(false);
   });
 });

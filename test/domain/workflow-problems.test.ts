@@ -45,7 +45,7 @@ const whole: [string, Nodes, Edge[]][] = [
       ["check", "talk", IF],
       ["check", "end"],
       ["talk", "act", { kind: "FUNCTION", functionName: "look_up" }],
-      ["talk", "end", BY],
+      ["talk", "end", { ...BY, collects: ["a"] }],
       ["talk", "check"],
     ],
   ],
@@ -145,5 +145,83 @@ describe("a workflow reports its problems", () => {
     expect(problems).toContainEqual({ code, node, edge, message: expect.stringMatching(/^[A-Z].*\.$/) });
     // One thing is wrong: every reported problem is that or a consequence.
     expect(problems.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("variables that nothing sets", () => {
+  const SPEAKER = {
+    chat: { initialMessage: "{chat_greeting} {own} {key.part}", prompt: "{chat_prompt} {asked}" },
+    sms: { initialMessage: "{sms_greeting}", prompt: "{result} {result.part} {resulting}" },
+    voice: { initialMessage: "", prompt: "", functions: [{ name: "f", description: "{voice_function}" }] },
+  };
+  const CALLED = [
+    { name: "look_up", description: "{called}", parameters: { type: "object", properties: {} } },
+    { name: "other", description: "{not_called}" },
+  ];
+  const START_CHAT = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  let nodes: Nodes;
+  const edges: Edge[] = [
+    ["start", "act", { kind: "VARIABLE", variable: "compared", operator: "EQUALS", value: "{value} {own}" }],
+    ["start", "check"],
+    ["check", "talk", { ...IF, variable: "tested" }],
+    ["check", "talk"],
+    ["act", "talk"],
+    ["talk", "end", { ...BY, description: "If {choice}.", collects: ["asked"] }],
+    ["talk", "act", { ...IF, variable: "own" }],
+  ];
+  beforeAll(async () => {
+    const { api } = running;
+    const speaker = await newAssistant(api, { name: "Bea", variables: { own: 1, "key.part": "x" } });
+    const other = await newAssistant(api, { name: "Cy", variables: { chat_prompt: "of another" } });
+    for (const [kind, texts] of Object.entries(SPEAKER))
+      await api.patch(`/rest/v1/assistants/${speaker}/${kind}`, texts, 200);
+    await api.patch(`/rest/v1/assistants/${other}/chat`, { functions: CALLED }, 200);
+    nodes = {
+      start: START,
+      check: CONDITION,
+      act: {
+        type: "ACTION",
+        assistantId: other,
+        functionName: "look_up",
+        arguments: { a: "{argument}", "{key}": [{ deep: "{deep} {own} {first name}" }] },
+        resultVariable: "result",
+      },
+      talk: { type: "PROMPT", assistantId: speaker, instructions: "{instruction}" },
+      end: { ...END, message: "{farewell} {own}" },
+    };
+  }, 30_000);
+
+  test("are warnings at the nodes and edges that use them", async () => {
+    const flow = await newFlow(running.api, nodes, edges);
+    const problems = await problemsOf(running.api, flow.workflowId);
+    const placed = problems.map(({ code, severity, nodeId, edgeId, message }) => {
+      expect([code, severity]).toEqual(["UNSET_VARIABLE", "WARNING"]);
+      expect(message).toMatch(/^Nothing sets \{.*\}, used by .*\.$/);
+      const node = Object.keys(nodes).find((name) => flow.nodes[name] === nodeId);
+      const names = [...message.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
+      return [edgeId === null ? node : `${node} edge ${flow.edges.indexOf(edgeId)}`, names.sort()];
+    });
+    expect(Object.fromEntries(placed)).toEqual({
+      "start edge 0": ["compared", "value"],
+      "check edge 2": ["tested"],
+      act: ["argument", "called", "deep"],
+      talk: [
+        ...["chat_greeting", "chat_prompt", "instruction", "resulting", "sms_greeting", "voice_function"],
+      ],
+      "talk edge 5": ["choice"],
+      end: ["farewell"],
+    });
+  });
+
+  test("do not prevent a start, as errors do", async () => {
+    const flow = await newFlow(running.api, nodes, edges);
+    const input = { workflowId: flow.workflowId };
+    expect((await running.api.gql(START_CHAT, { input })).startChat.id).toEqual(expect.any(String));
+    const broken = await newFlow(running.api, { ...nodes, apart: CONDITION }, edges.slice(1));
+    const problems = await problemsOf(running.api, broken.workflowId);
+    expect(new Set(problems.map(({ severity }) => severity))).toEqual(new Set(["ERROR", "WARNING"]));
+    const error = await running.api.gqlError(START_CHAT, { input: { workflowId: broken.workflowId } });
+    expect(error.extensions.code).toBe("WORKFLOW_HAS_PROBLEMS");
+    expect(JSON.stringify(error)).not.toContain("UNSET_VARIABLE");
   });
 });

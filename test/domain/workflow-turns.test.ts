@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
-import { newFlow, type BuiltFlow, type Edge } from "../support/flows";
+import { newFlow, problemsOf, type BuiltFlow, type Edge } from "../support/flows";
 import { Receiver } from "../support/receiver";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";
@@ -66,11 +66,8 @@ async function speaker(name: string, chat: object = {}): Promise<string> {
 /** START to a PROMPT, and from there the given nodes. */
 async function flowOf(nodes: Parameters<typeof newFlow>[1], edges: readonly Edge[]): Promise<BuiltFlow> {
   const flow = await newFlow(running.api, { start: { type: "START" }, ...nodes }, edges);
-  const { workflow } = await running.api.gql(
-    "query ($id: ID!) { workflow(id: $id) { problems { message } } }",
-    { id: flow.workflowId },
-  );
-  expect(workflow.problems).toEqual([]);
+  const problems = await problemsOf(running.api, flow.workflowId);
+  expect(problems.filter(({ severity }) => severity === "ERROR")).toEqual([]);
   return flow;
 }
 

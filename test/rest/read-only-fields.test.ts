@@ -100,7 +100,7 @@ test("fields that REST_UNKNOWN_FIELDS=ignore ignores are named, with the nearest
       200,
       [
         '299 parley "The field descripiton is unknown and was ignored. Did you mean description?"',
-        '299 parley "The field zzz is unknown and was ignored. This path takes name, description, variables."',
+        '299 parley "The field zzz is unknown and was ignored. This path takes name, description, variables, missingVariables."',
         `299 parley "The field id ${WARNING}: the service assigns it."`,
       ].join(", "),
     ]);

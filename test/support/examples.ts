@@ -33,7 +33,9 @@ const destination = ({ destinationId: id }: World) => ({ params: { id } });
 
 /** A valid request for every route, with a value for every parameter and field. */
 export const examples = {
-  createAssistant: () => ({ body: { name: "Bea", description: "new", variables: { city: "Bern" } } }),
+  createAssistant: () => ({
+    body: { name: "Bea", description: "new", variables: { city: "Bern" }, missingVariables: "BLANK" },
+  }),
   listAssistants: () => ({ query: PAGE }),
   listTemplates: () => ({ query: PAGE }),
   getAssistant: assistant,

@@ -57,11 +57,13 @@ export const buildFlow = (
     { name: "Flow", ...workflow },
   );
 
-const PROBLEMS = "query ($id: ID!) { workflow(id: $id) { problems { code nodeId edgeId message } } }";
+const PROBLEMS =
+  "query ($id: ID!) { workflow(id: $id) { problems { code severity nodeId edgeId message } } }";
 
 export const problemsOf = async (api: Api, id: string) =>
   (await api.gql(PROBLEMS, { id })).workflow.problems as {
     code: string;
+    severity: "ERROR" | "WARNING";
     nodeId: string | null;
     edgeId: string | null;
     message: string;

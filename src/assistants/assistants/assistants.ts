@@ -114,11 +114,12 @@ export class Assistants {
     await this.checkProject(input);
     warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null, key = null } = encoded(input);
+    const { missingVariables = "KEEP" } = input;
     const id = newId();
     const creator = this.scope.of(VersionKeeper).author();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
       scope.operation?.inserted("assistants", { id });
-      const values = [id, name, description, variables, projectId, key, creator];
+      const values = [id, name, description, variables, projectId, key, missingVariables, creator];
       const [row] = await withFreeKey(scope, "assistants", { key: input.key }, () =>
         scope.change(CREATE, values),
       );

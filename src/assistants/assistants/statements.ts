@@ -16,8 +16,8 @@ export const COLUMNS = columnsExcept(
 );
 
 /**
- * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, key, and the
- * creator.
+ * Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project, key, what to
+ * do about missing variables, and the creator.
  */
 export const CREATE = new AuditedStatement<AssistantRow>(({ db, $ }) => ({
   parts: Object.fromEntries(
@@ -27,9 +27,9 @@ export const CREATE = new AuditedStatement<AssistantRow>(({ db, $ }) => ({
     ]),
   ),
   rows: db.raw(
-    `insert into assistants (organization_id, id, name, description, variables, project_id, key, created_by)
-      values ($1, ?, ?, ?, ?, ?, ?, ?) returning ??`,
-    [$(1), $(2), $(3), $(4), $(5), $(6), $(7), COLUMNS],
+    `insert into assistants (organization_id, id, name, description, variables, project_id, key, missing_variables,
+      created_by) values ($1, ?, ?, ?, ?, ?, ?, ?, ?) returning ??`,
+    [$(1), $(2), $(3), $(4), $(5), $(6), $(7), $(8), COLUMNS],
   ),
 }));
 

@@ -11,10 +11,17 @@ export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly projectId: null;
   readonly toolServers: null;
   readonly key: null;
+  readonly missingVariables: "KEEP";
 };
 
 /** Fields of an assistant that no template sets. */
-const NONE = { template: true, projectId: null, toolServers: null, key: null } as const;
+const NONE = {
+  template: true,
+  projectId: null,
+  toolServers: null,
+  key: null,
+  missingVariables: "KEEP",
+} as const;
 
 const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");
 

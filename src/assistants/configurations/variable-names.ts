@@ -38,7 +38,7 @@ export function variableProblems(text: string, values: JsonObject | null | undef
   if (values === undefined) return mistakes;
   const unset = [...new Set(namesIn(text))].filter((name) => !Object.hasOwn(values ?? {}, name));
   const told = unset.map(
-    (name) => `{${name}} has no test value: without a value from the call or page it stays as written.`,
+    (name) => `{${name}} has no test value: set one, or send a value with each chat, call or page.`,
   );
   return [...mistakes, ...told];
 }

@@ -59,7 +59,7 @@ async function open(
   const { organizationId } = scope;
   await scope.transaction(async (scope) => {
     const call = { kind: "PHONE", engine: engine.name, line: null, phoneNumber, status: "ringing" } as const;
-    const chatId = await openCall(scope, resolved, {}, call);
+    const chatId = await openCall(scope, resolved, { mayRefuse: false }, call);
     const lookup = { lookup: lookupOf("engine", engineCallId), organizationId, chatId };
     const inserted = scope
       .shared("call_lookup")

@@ -1,7 +1,7 @@
 import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { toolsOf } from "../../conversation/functions/functions";
 import { addTools, MAX_AGE_MS, serverTools } from "../../conversation/functions/server-tools";
-import { fill } from "../../conversation/functions/variables";
+import { fill, valuesOf } from "../../conversation/functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import type { CallOrder, Callbacks, SpokenAssistant } from "../../platform/ports/voice-engine";
 import type { Speaker } from "../../conversation/workflows/speaker";
@@ -47,7 +47,7 @@ async function spokenAssistant(
   { chat, assistant, position }: Speaker,
 ): Promise<SpokenAssistant> {
   const configuration = await scope.of(PinnedAssistants).configuration("voice", assistant);
-  const values = [chat.variables, assistant.variables];
+  const values = valuesOf(chat.variables, assistant);
   const { endCallFunction, dialKeypadFunction, backgroundSound, endCallPhrases } = configuration;
   return {
     name: assistant.name,

@@ -10,7 +10,7 @@ import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
 import { targetColumns, storeDraft } from "../../conversation/workflows/pin-chat";
 import type { ResolvedTarget } from "../../conversation/workflows/target";
-import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
+import { checkVariables } from "../../conversation/turns/unresolved-variables";
 import { Workflows } from "../../conversation/workflows/workflows";
 import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, type Call, type CallRow } from "./calls";
@@ -30,6 +30,8 @@ export interface Callee extends Partial<VisitorColumns> {
   readonly externalId?: string | null;
   /** Whether the request comes from a web page, with a credential that the page's visitors can see. */
   readonly fromPage?: boolean;
+  /** Whether missing variables may refuse the call; default true. */
+  readonly mayRefuse?: boolean;
   readonly metadata?: JsonObject | null;
   readonly variables?: JsonObject | null;
 }
@@ -39,7 +41,8 @@ export interface Callee extends Partial<VisitorColumns> {
  * the engine is called.
  * @param connectionId the connected number to call from; defaults to the deployment's, then the organization's choice
  * @throws BAD_USER_INPUT naming the rule if the number may not be called; ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND,
- * WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, DRAFT_NOT_FOUND
+ * WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED,
+ * DRAFT_NOT_FOUND, MISSING_VARIABLES
  */
 export async function placeCall(
   scope: Scope,
@@ -72,7 +75,7 @@ export async function placeCall(
 type CallColumns = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
 
 /** The person's columns of the chat. An empty string counts as absent. */
-function personOf(callee: Omit<Callee, "variables" | "metadata">) {
+function personOf(callee: Omit<Callee, "variables" | "metadata" | "mayRefuse">) {
   const given = Object.entries(callee).filter(([, value]) => value !== "");
   const person = Object.fromEntries(given) as typeof callee;
   // Spec gap: the person is identified by userId, else by anonymousId.
@@ -90,21 +93,21 @@ async function checkStart(scope: Scope, { assistant, workflowId }: ResolvedTarge
 }
 
 /**
- * Stores a call and its chat. Runs in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is
- * stored
+ * Stores a call and its chat. Runs in a transaction. @returns their id @throws QUOTA_EXCEEDED or MISSING_VARIABLES before
+ * anything is stored
  */
 export async function openCall(
   scope: Scope,
   resolved: ResolvedTarget,
-  { variables, metadata, ...callee }: Callee,
+  { variables, metadata, mayRefuse, ...callee }: Callee,
   { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
-  const { assistant, workflowId, deploymentId } = resolved;
+  const { assistant, workflowId, flow, deploymentId } = resolved;
   await checkStart(scope, resolved);
   const { fromPage = false, ...person } = personOf(callee);
   const greetingOnly = fromPage || person.visitorId != null;
-  await warnOfUnresolved(scope, { assistant, channel: "VOICE", variables, greetingOnly });
+  await checkVariables(scope, { assistant, flow, channel: "VOICE", variables, greetingOnly, mayRefuse });
   const { uniqueId } = person;
   if (uniqueId !== null) await scope.of(EndUsers).register(assistant.id, uniqueId);
   const id = newId();

@@ -32,7 +32,8 @@ const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
  * Opens a call from a web page: at the engine, or in the widget's own page if the engine has no web calls.
  * @param keyId the API key of the caller; the page can conduct the call as long as the key is valid
  * @param origin the origin of the requesting page, if it is cross-origin
- * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED;
+ * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED,
+ * MISSING_VARIABLES;
  * FORBIDDEN if the origin is not allowed; CHANNEL_DISABLED if the theme's mode excludes voice; UNAVAILABLE if the
  * engine does not open the call
  */

@@ -218,7 +218,7 @@ async function open(
   const thread = { connectionId: connection.id, assistantId, phoneNumber: sms.from };
   const greets = !calls && !(await threads.exists(thread));
   const target = deploymentId === undefined ? { assistantId } : { deploymentId };
-  const start = { ...target, channel: "SMS", phoneNumber: sms.from, greets } as const;
+  const start = { ...target, channel: "SMS", phoneNumber: sms.from, greets, mayRefuse: false } as const;
   const { id: chatId } = await scope.of(ChatStart).start(start);
   await threads.open({ ...thread, chatId });
   return chatId;
@@ -230,10 +230,10 @@ async function callBack(
   connectionId: string,
   { chatId, assistantId, phoneNumber }: { chatId: string; assistantId: string; phoneNumber: string },
 ): Promise<void> {
-  const metadata = { requestedBy: "sms", chatId };
+  const callee = { metadata: { requestedBy: "sms", chatId }, mayRefuse: false };
   const chat = await scope.of(Chats).row(chatId);
   const target = { assistantId, assistantVersion: chat && versionIn(chat, assistantId) };
-  const text = await placeCall(scope, target, phoneNumber, { metadata }, connectionId)
+  const text = await placeCall(scope, target, phoneNumber, callee, connectionId)
     .then(() => FIXED_ANSWERS.calling)
     .catch((error: unknown) => {
       // Both errors occur before anything is stored. BAD_USER_INPUT: the number's country or kind may not be called.

@@ -1,11 +1,12 @@
 import { PinnedAssistants, type PinnedAssistant } from "../../assistants/versions/pinned-assistants";
 import type { Visitor, WidgetVisitor } from "../../account/auth/caller";
 import type { Channel } from "../../platform/catalog/load-catalog";
+import { namesIn } from "../../assistants/configurations/variable-names";
 import { Chats } from "../../chats/chats/chats";
-import { Configurations } from "../../assistants/configurations/configurations";
+import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { fill } from "../../conversation/functions/variables";
+import { fill, valuesOf } from "../../conversation/functions/variables";
 import {
   DEPLOYMENT_OFF,
   DEPLOYMENT_TYPES,
@@ -13,7 +14,8 @@ import {
   type Deployment,
   type DeploymentType,
 } from "../../conversation/workflows/deployments";
-import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
+import { checkVariables } from "../../conversation/turns/unresolved-variables";
+import type { Flow } from "../../conversation/workflows/flow";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
 import { publicTheme } from "../../assistants/configurations/theme-values";
@@ -21,6 +23,7 @@ import { publicTheme } from "../../assistants/configurations/theme-values";
 /** An assistant as a web page shows it. */
 export interface Widget {
   readonly assistant: PinnedAssistant;
+  readonly flow?: Flow;
   readonly assistantId: string;
   readonly name: string;
   readonly mode: string;
@@ -52,8 +55,9 @@ export class Widgets {
 
   /** @throws as `speaker` */
   async of(target: WidgetVisitor["target"]): Promise<Widget> {
-    const { assistant } = await this.speaker(target);
-    return this.widgetOf(assistant, await this.channelsOf(target));
+    const { assistant, flow } = await this.speaker(target);
+    const widget = await this.widgetOf(assistant, await this.channelsOf(target));
+    return flow ? { ...widget, flow } : widget;
   }
 
   /** The widget of a visitor's session. */
@@ -63,13 +67,26 @@ export class Widgets {
     return this.widgetOf(await this.scope.of(PinnedAssistants).in(chat), ["VOICE"]);
   }
 
-  /** The greeting with variables filled in; null if the assistant has none. */
-  async greeting({ assistant, textEnabled }: Widget, variables: JsonObject): Promise<string | null> {
-    const kind = textEnabled ? "chat" : "voice";
-    const { initialMessage } = await this.scope.of(PinnedAssistants).configuration(kind, assistant);
+  /**
+   * The greeting with variables filled in; null if the assistant has none, or if it refuses chats without values that the
+   * page has not sent yet.
+   * @param variables undefined if the page has sent none
+   * @throws MISSING_VARIABLES if a chat with these variables is refused
+   */
+  async greeting(
+    { assistant, flow, textEnabled }: Widget,
+    variables: JsonObject | undefined,
+  ): Promise<string | null> {
     const channel = textEnabled ? "TEXT" : "VOICE";
-    await warnOfUnresolved(this.scope, { assistant, channel, variables, greetingOnly: true });
-    return fill(initialMessage, [variables, assistant.variables]).trim() || null;
+    const mayRefuse = variables !== undefined;
+    await checkVariables(this.scope, { assistant, flow, channel, variables, greetingOnly: true, mayRefuse });
+    const { initialMessage } = await this.scope
+      .of(PinnedAssistants)
+      .configuration(KIND_OF[channel], assistant);
+    const values = valuesOf(variables, assistant);
+    const isWhole = namesIn(initialMessage).every((name) => values.has(name));
+    if (!isWhole && assistant.missingVariables === "REFUSE") return null;
+    return fill(initialMessage, values).trim() || null;
   }
 
   private async widgetOf(assistant: PinnedAssistant, channels: readonly Channel[]): Promise<Widget> {

@@ -2,7 +2,10 @@ import type { Connection } from "./connection";
 import type { Schemas } from "./check";
 import { CHANNELS, isFields, Secret, withServers, type Fields } from "./kinds";
 
-/** The published part of an assistant: the fields of its file, without its key and project; its files as `fileIds`. */
+/**
+ * The published part of an assistant: the fields of its file, without its key, its project and `missingVariables`; its files
+ * as `fileIds`.
+ */
 export type AssistantDocument = Fields;
 
 type Properties = Readonly<Record<string, { readonly properties?: Properties }>>;

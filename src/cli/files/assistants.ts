@@ -40,13 +40,18 @@ export async function readAssistants(
   for (const { id, name } of projects)
     for (const assistant of await pages(connection, "id key", { projectId: id }))
       projectOf.set(assistant.id, name);
-  const rows = await pages(connection, `id key version { number } files { id } ${selectionOf(schemas)}`, {});
+  // An older server lacks the setting.
+  const properties = schemas.assistant as { readonly properties: Fields };
+  const setting = "missingVariables" in properties.properties ? "missingVariables" : "";
+  const own = `id key ${setting} version { number } files { id } ${selectionOf(schemas)}`;
+  const rows = await pages(connection, own, {});
   const records: RemoteRecord[] = [];
   for (const row of rows) {
-    const { id, key, name, version } = row;
+    const { id, key, name, version, missingVariables } = row;
     const fields = {
       key,
       ...documentOf(row, schemas),
+      ...(missingVariables !== undefined && { missingVariables }),
       project: projectOf.get(id) ?? null,
       files: await filesOf(reading, row.files),
     };
@@ -100,16 +105,17 @@ async function filesOf(
   );
 }
 
-const PROJECT =
+const UPDATE =
   "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
 
 /** Creates an assistant. @returns its id. @throws RequestError */
 export async function createAssistant(
   connection: Connection,
-  { key, projectId, files, ...document }: Fields,
+  { key, projectId, missingVariables, files, ...document }: Fields,
 ): Promise<string> {
   const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], []));
-  return create(connection, { key, projectId, name: document.name }, { ...document, fileIds });
+  const input = { key, projectId, missingVariables, name: document.name };
+  return create(connection, input, { ...document, fileIds });
 }
 
 /**
@@ -123,8 +129,9 @@ export async function updateAssistant(
   { id, fields, version }: RemoteRecord,
   changed: Fields,
 ): Promise<void> {
-  const { projectId, files, ...document } = changed;
-  if (projectId !== undefined) await connection.graphql(PROJECT, { id, input: { projectId } });
+  const { projectId, missingVariables, files, ...document } = changed;
+  if (projectId !== undefined || missingVariables !== undefined)
+    await connection.graphql(UPDATE, { id, input: { projectId, missingVariables } });
   const attached = fields.files as readonly AttachedFile[];
   const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], attached));
   await publish(connection, id, { ...document, fileIds }, version);

@@ -56,11 +56,13 @@ function variableOf(...parts: readonly string[]): string {
 }
 
 function assistant(key: string, fields: Fields, present: Fields): PulledFields {
-  const { project, files, rag, allowedOrigins, ...document } = fields;
+  const { project, missingVariables, files, rag, allowedOrigins, ...document } = fields;
   const variables = new Set<string>();
   const channels = CHANNELS.map(
     (channel) => [channel, channelOf(key, channel, document[channel] as Fields, variables)] as const,
   );
+  const isDefault = missingVariables === "KEEP" && present.missingVariables === undefined;
+  const isKnown = missingVariables !== undefined; // not to an older server
   const entries = fileEntries(key, files as readonly KnowledgeFile[], present.files);
   return {
     fields: {
@@ -69,6 +71,7 @@ function assistant(key: string, fields: Fields, present: Fields): PulledFields {
       description: document.description,
       project,
       variables: document.variables,
+      ...(isKnown && !isDefault && { missingVariables }),
       ...document,
       ...Object.fromEntries(channels),
       rag,

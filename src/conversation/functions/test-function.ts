@@ -5,6 +5,7 @@ import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "./functions";
+import { valuesOf } from "./variables";
 import { callServerTool, findTool, MAX_AGE_MS, type ServerTool } from "./server-tools";
 import type { ToolAnswer } from "../../platform/ports/tool-client";
 
@@ -20,7 +21,7 @@ export async function testFunction(
 ) {
   const assistant = await scope.of(Assistants).byId(assistantId);
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
-  const functions = await declaredFunctions(scope, configuration, [assistant.variables]);
+  const functions = await declaredFunctions(scope, configuration, valuesOf(null, assistant));
   const declared = functions.find((one) => one.name === name);
   const tool = declared ? undefined : await findTool(scope, assistant, name, MAX_AGE_MS.atStart);
   if (!declared && !tool) missing("Function", name);

@@ -1,28 +1,77 @@
 import { PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
-type Values = Readonly<Record<string, unknown>> | null;
+import type { MissingVariables } from "../../platform/database/value-types";
 
-/**
- * Replaces each `{name}` with the value of the first source that has the name. Unknown names stay as written. Placeholders inside values are not replaced.
- */
-export function fill(text: string, sources: readonly Values[]): string {
-  return text.replace(PLACEHOLDER, (placeholder, name: string) => {
-    const source = sources.find((values) => values !== null && Object.hasOwn(values, name));
-    return source ? toText(source[name]) : placeholder;
-  });
+type Source = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Values of variables. The first source that has a name provides its value. */
+export class Values {
+  constructor(
+    private readonly sources: readonly Source[],
+    /** Whether a name without a value becomes an empty text; otherwise it stays as written. */
+    readonly blanks = false,
+  ) {}
+
+  has(name: string): boolean {
+    return this.sourceOf(name) !== undefined;
+  }
+
+  /** The value of a name; undefined if it has none. */
+  of(name: string): unknown {
+    return this.sourceOf(name)?.[name];
+  }
+
+  private sourceOf(name: string): Source {
+    return this.sources.find((values) => values != null && Object.hasOwn(values, name));
+  }
 }
 
+export const NO_VALUES = new Values([]);
+
+/**
+ * The values for an assistant's texts: those of the conversation, then its own. In a conversation that has started,
+ * nothing can be refused, so the setting REFUSE has the effect of BLANK.
+ */
+export const valuesOf = (
+  given: Source,
+  { variables, missingVariables }: { variables: JsonObject | null; missingVariables: MissingVariables },
+): Values => new Values([given, variables], missingVariables !== "KEEP");
+
+/** Replaces each `{name}` with its value. Placeholders inside values are not replaced. */
+export const fill = (text: string, values: Values): string =>
+  text.replace(PLACEHOLDER, (placeholder, name: string) =>
+    values.has(name) ? toText(values.of(name)) : values.blanks ? "" : placeholder,
+  );
+
 /** Replaces placeholders in every string of a value, but not in keys. */
-export const fillDeep = (value: unknown, sources: readonly Values[]): unknown =>
-  changeDeep(value, (text) => fill(text, sources));
+export const fillDeep = (value: unknown, values: Values): unknown =>
+  changeDeep(value, (text) => fill(text, values), "");
 
-type Change = (text: string) => string;
+/** The texts in a value that `fillDeep` fills. */
+export const textsIn = (value: unknown): string[] =>
+  collected((collect) => changeDeep(value, collect, "")).map(({ text }) => text);
 
-function changeDeep(value: unknown, change: Change): unknown {
-  if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((item) => changeDeep(item, change));
+/** A text that variables are filled into. */
+export interface FilledText {
+  /** Its place: keys and indexes, joined by dots. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** @param path of the text */
+type Change = (text: string, path: string) => string;
+
+function collected(walk: (collect: Change) => unknown): FilledText[] {
+  const texts: FilledText[] = [];
+  walk((text, path) => (texts.push({ path, text }), text));
+  return texts;
+}
+
+function changeDeep(value: unknown, change: Change, path: string): unknown {
+  if (typeof value === "string") return change(value, path);
+  if (Array.isArray(value)) return value.map((item, index) => changeDeep(item, change, `${path}.${index}`));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, changeDeep(item, change)]));
+  return mapEntries(value as JsonObject, (key, item) => changeDeep(item, change, `${path}.${key}`));
 }
 
 /** JSON Schema keywords whose values are filled in. All other keywords are structure. */
@@ -37,29 +86,32 @@ const NAMED_SCHEMAS = [
 ];
 
 /** Fills variables into the parameters of a function where they cannot change the structure of the schema. */
-export const fillSchema = (parameters: JsonObject, sources: readonly Values[]): JsonObject =>
-  changeSchemaPart(parameters, (text) => fill(text, sources), ["description"]);
+export const fillSchema = (parameters: JsonObject, values: Values): JsonObject =>
+  changeSchemaPart(parameters, (text) => fill(text, values), "", ["description"]);
 
-/** The texts in the parameters of a function that variables are filled into. */
-export function textsOfSchema(parameters: JsonObject): string[] {
-  const texts: string[] = [];
-  const collect: Change = (text) => (texts.push(text), text);
-  changeSchemaPart(parameters, collect, ["description"]);
-  return texts;
-}
+/** The texts in the parameters of a function that `fillSchema` fills. @param path of the parameters */
+export const textsOfSchema = (parameters: JsonObject, path: string): FilledText[] =>
+  collected((collect) => changeSchemaPart(parameters, collect, path, ["description"]));
 
-function changeSchemaPart(schema: JsonObject, change: Change, filled: readonly string[]): JsonObject {
-  const inner = (value: unknown): unknown =>
+function changeSchemaPart(
+  schema: JsonObject,
+  change: Change,
+  path: string,
+  filled: readonly string[],
+): JsonObject {
+  const inner = (value: unknown, at: string): unknown =>
     Array.isArray(value)
-      ? value.map(inner)
+      ? value.map((item, index) => inner(item, `${at}.${index}`))
       : isObject(value)
-        ? changeSchemaPart(value, change, FILLED)
+        ? changeSchemaPart(value, change, at, FILLED)
         : value;
-  const named = (value: unknown) => (isObject(value) ? mapEntries(value, (_, one) => inner(one)) : value);
+  const named = (value: unknown, at: string) =>
+    isObject(value) ? mapEntries(value, (key, one) => inner(one, `${at}.${key}`)) : value;
   return mapEntries(schema, (key, value) => {
-    if (filled.includes(key)) return changeDeep(value, change);
-    if (SCHEMAS.includes(key)) return inner(value);
-    return NAMED_SCHEMAS.includes(key) ? named(value) : value;
+    const at = `${path}.${key}`;
+    if (filled.includes(key)) return changeDeep(value, change, at);
+    if (SCHEMAS.includes(key)) return inner(value, at);
+    return NAMED_SCHEMAS.includes(key) ? named(value, at) : value;
   });
 }
 

@@ -3,7 +3,7 @@ import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelRequest } from "../../platform/ports/text-model";
-import { fill } from "../functions/variables";
+import { fill, valuesOf } from "../functions/variables";
 import type { InternalTool, TurnParts } from "./prepare-turn";
 
 const MAX_PRESERVED = 8;
@@ -94,7 +94,7 @@ async function textsForLocal(scope: Scope, { chat, assistant, configuration }: T
   const { initialMessage, resources, prompt } = configuration;
   const files = await scope.of(Knowledge).beginnings(assistant.id, configuration);
   const quoted = [resources, files.join("\n")].sort((a, b) => b.length - a.length);
-  const values = [chat.variables, assistant.variables];
+  const values = valuesOf(chat.variables, assistant);
   return [fill(initialMessage, values), ...quoted, fill(prompt, values)];
 }
 

@@ -23,7 +23,7 @@ import {
 import { orderForModel, functionResults, toModel, withoutFunctions } from "./history";
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import { ModelMappings } from "../../account/organization/model-mappings";
-import { fill } from "../functions/variables";
+import { fill, valuesOf } from "../functions/variables";
 
 /** A function for the model that the service itself implements. */
 export interface InternalTool {
@@ -176,13 +176,13 @@ const messagesOf = ({ position, history, chat }: TurnParts) =>
 
 /** The first words of an assistant that takes over the conversation. */
 const openingOf = ({ chat, assistant, configuration }: TurnParts): string =>
-  fill(configuration.initialMessage, [chat.variables, assistant.variables]).trim() || "Let's go on.";
+  fill(configuration.initialMessage, valuesOf(chat.variables, assistant)).trim() || "Let's go on.";
 
 /** The instructions of the configuration and of the workflow node, with variables filled in. */
 function promptOf({ chat, assistant, position, configuration }: TurnParts): string {
   const instructions = position?.node.instructions ?? "";
   const text = [configuration.prompt, instructions].filter(Boolean).join("\n\n");
-  return fill(text, [chat.variables, assistant.variables]);
+  return fill(text, valuesOf(chat.variables, assistant));
 }
 
 /** The tools for the model. A transition of the workflow replaces a function of the same name. */
@@ -194,7 +194,7 @@ async function offeredTools(
 ): Promise<ReturnType<typeof addTools>> {
   const transitions = (position?.transitions ?? []).map(({ tool }) => tool);
   const tools = [
-    ...(await toolsOf(scope, configuration, [chat.variables, assistant.variables])),
+    ...(await toolsOf(scope, configuration, valuesOf(chat.variables, assistant))),
     ...internal.flatMap((one) => (one ? [one.tool] : [])),
   ];
   const own = [

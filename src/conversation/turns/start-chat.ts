@@ -19,7 +19,7 @@ import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
 import { listAhead } from "../functions/server-tools";
-import { warnOfUnresolved } from "./unresolved-variables";
+import { checkVariables } from "./unresolved-variables";
 import { Chats, firstStatus, type Chat, type VisitorColumns } from "../../chats/chats/chats";
 
 export interface StartChatInput extends Partial<VisitorColumns>, Choice {
@@ -35,6 +35,8 @@ export interface StartChatInput extends Partial<VisitorColumns>, Choice {
   readonly uniqueIdSignature?: string | null;
   /** Of a person who texts, in E.164 format. */
   readonly phoneNumber?: string;
+  /** Whether missing variables may refuse the chat; default true. */
+  readonly mayRefuse?: boolean;
   /** Whether the assistant says its greeting; default true. */
   readonly greets?: boolean;
 }
@@ -47,9 +49,8 @@ export class ChatStart {
 
   /**
    * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
-   * CHANNEL_DISABLED, QUOTA_EXCEEDED, DRAFT_NOT_FOUND; BAD_USER_INPUT unless exactly one target is given and its version
-   * exists; FORBIDDEN for an unsigned
-   * `uniqueId` if the organization requires signatures
+   * CHANNEL_DISABLED, QUOTA_EXCEEDED, DRAFT_NOT_FOUND, MISSING_VARIABLES; BAD_USER_INPUT unless exactly one target is given
+   * and its version exists; FORBIDDEN for an unsigned `uniqueId` if the organization requires signatures
    */
   async start(input: StartChatInput): Promise<Chat> {
     const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
@@ -60,9 +61,7 @@ export class ChatStart {
     const { assistant, flow } = resolved;
     listAhead(this.scope, assistant);
     return this.scope.transaction(async (scope) => {
-      await this.checkStart(scope, resolved, channel);
-      const greetingOnly = input.visitorId != null;
-      await warnOfUnresolved(scope, { assistant, channel, variables, greetingOnly });
+      await this.checkStart(scope, resolved, { ...input, channel });
       if (uniqueId != null) await this.registerEndUser(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
       const [stored] = await scope.insert("chats", {
@@ -102,8 +101,8 @@ export class ChatStart {
 
   private async checkStart(
     scope: Scope,
-    { assistant, workflowId }: ResolvedTarget,
-    channel: Channel,
+    { assistant, workflowId, flow }: ResolvedTarget,
+    { channel, variables, visitorId, mayRefuse }: StartChatInput & { channel: Channel },
   ): Promise<void> {
     await scope.of(PinnedAssistants).lockForChat(assistant);
     if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
@@ -117,6 +116,8 @@ export class ChatStart {
         `The assistant's ${channel} channel is switched off. Set ${off} to true.`,
       );
     await scope.of(Quotas).checkRoomFor("liveChats");
+    const greetingOnly = visitorId != null;
+    await checkVariables(scope, { assistant, flow, channel, variables, greetingOnly, mayRefuse });
   }
 }
 

@@ -8,61 +8,109 @@ import {
   VARIABLE_NAME_RULE,
   warnOfUnusableNames,
 } from "../../assistants/configurations/variable-names";
-import { readFunction } from "../../assistants/configurations/functions";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
+import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
-import { textsOfSchema } from "../functions/variables";
+import { filledTexts } from "../functions/variable-uses";
+import { Values, valuesOf, type FilledText } from "../functions/variables";
+import type { Flow } from "../workflows/flow";
+import { firstSpeaker } from "../workflows/route";
+import { promptTextsOf, settersOf } from "../workflows/unset-variables";
 
 /** The conversation that is about to begin. */
 interface Opening {
-  readonly assistant: Pick<PinnedAssistant, "id" | "template" | "variables" | "pin">;
+  readonly assistant: PinnedAssistant;
+  readonly flow?: Flow | undefined;
   readonly channel: Channel;
   readonly variables?: JsonObject | null;
-  /** Whether only the greeting is checked: a web page must not learn what the prompt contains. */
+  /** Whether only the greeting may be named: a web page must not learn what the prompt contains. */
   readonly greetingOnly?: boolean;
+  /** Whether the conversation may be refused; default true. People who call or text cannot set variables. */
+  readonly mayRefuse?: boolean;
 }
 
-/** Warns the caller about variables without a value in the texts that the conversation is opened with. */
-export async function warnOfUnresolved(
-  scope: Scope,
-  { assistant, channel, variables, greetingOnly = false }: Opening,
-): Promise<void> {
-  const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
-  const { initialMessage, prompt, functions } = configuration;
-  const texts: FieldTexts[] = [["initialMessage", [initialMessage]]];
-  if (!greetingOnly) texts.push(["prompt", [prompt]], ["functions", functions.flatMap(textsOf)]);
-  const isKnown = (name: string) =>
-    [variables, assistant.variables].some((values) => values != null && Object.hasOwn(values, name));
-  const unresolved = fieldsOf(texts, (text) => namesIn(text).filter((name) => !isKnown(name)));
-  if (unresolved.size > 0) scope.warn(unresolvedMessage(unresolved));
-  const mistakes = fieldsOf(texts, mistakesIn);
+/**
+ * Warns the caller about variables without a value in the texts that the conversation is opened with.
+ * @throws MISSING_VARIABLES if the assistant refuses such conversations
+ */
+export async function checkVariables(scope: Scope, opening: Opening): Promise<void> {
+  const { assistant, variables, greetingOnly = false, mayRefuse = true } = opening;
+  const refuses = mayRefuse && assistant.missingVariables === "REFUSE";
+  const texts = await openingTexts(scope, opening, greetingOnly && !refuses);
+  const shown = greetingOnly ? texts.filter(({ path }) => path === GREETING) : texts;
+  const unset = unsetIn(opening);
+  const unresolved = fieldsOf(shown, unset);
+  if (refuses && texts.some(({ text }) => unset(text).length > 0)) throw missingVariables(unresolved);
+  if (unresolved.size > 0) scope.warn(unresolvedMessage(unresolved, assistant));
+  const mistakes = fieldsOf(shown, mistakesIn);
   if (mistakes.size > 0) scope.warn(mistakesMessage(mistakes));
   warnOfUnusableNames(scope, variables);
 }
 
-type FieldTexts = readonly [field: string, texts: readonly string[]];
+const GREETING = "initialMessage";
+/** Names in one refusal. */
+const MAX_DETAILS = 100;
+
+/** The texts that the first assistant speaks with. The part of a workflow is named as such. */
+async function openingTexts(
+  scope: Scope,
+  { assistant, channel, flow, variables }: Opening,
+  greetingOnly: boolean,
+): Promise<FilledText[]> {
+  const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
+  if (greetingOnly) return [{ path: GREETING, text: configuration.initialMessage }];
+  const first = flow && firstSpeaker(flow, new Values([variables]));
+  const ofFlow = first ? promptTextsOf(flow, first) : [];
+  return [
+    ...(await filledTexts(scope, configuration)),
+    ...ofFlow.map((text) => ({ path: "workflow", text })),
+  ];
+}
+
+/** The names in a text that nothing sets. */
+function unsetIn({ assistant, flow, variables }: Opening): (text: string) => string[] {
+  const values = valuesOf(variables, assistant);
+  const isSetByFlow = flow ? settersOf(flow) : () => false;
+  return (text) => namesIn(text).filter((name) => !values.has(name) && !isSetByFlow(name));
+}
+
 type Fields = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The fields in which each part of a text occurs. */
-function fieldsOf(texts: readonly FieldTexts[], partsOf: (text: string) => string[]): Fields {
+function fieldsOf(texts: readonly FilledText[], partsOf: (text: string) => string[]): Fields {
   const fields = new Map<string, Set<string>>();
-  for (const [field, inField] of texts)
-    for (const part of inField.flatMap(partsOf)) fields.set(part, (fields.get(part) ?? new Set()).add(field));
+  for (const { path, text } of texts)
+    for (const part of partsOf(text))
+      fields.set(part, (fields.get(part) ?? new Set()).add(path.split(".", 1)[0]!));
   return fields;
-}
-
-function textsOf(item: JsonObject): string[] {
-  const declared = readFunction(item);
-  if (typeof declared === "string") return [];
-  return [declared.description, ...textsOfSchema(declared.parameters)];
 }
 
 const inFields = (part: string, fields: ReadonlySet<string>) => `${part} in ${[...fields].join(" and ")}`;
 
-function unresolvedMessage(found: Fields): string {
-  const names = listed([...found].map(([name, fields]) => inFields(`{${shortened(name)}}`, fields)));
-  return `Variables without a value stay as written: ${names}. Set them in variables of this request or of the assistant.`;
+const namedIn = (found: Fields): string =>
+  listed([...found].map(([name, fields]) => inFields(`{${shortened(name)}}`, fields)));
+
+function unresolvedMessage(found: Fields, { missingVariables }: PinnedAssistant): string {
+  const effect = missingVariables === "KEEP" ? "stay as written" : "become empty";
+  return `Variables without a value ${effect}: ${namedIn(found)}. Set them in variables of this request or of the assistant.`;
+}
+
+/** @param found empty if only texts use them that the caller must not know */
+function missingVariables(found: Fields): DomainError {
+  if (found.size === 0)
+    return new DomainError(
+      "MISSING_VARIABLES",
+      "The assistant needs variables that this request does not set. AssistantVersion.variables lists them.",
+    );
+  return new DomainError(
+    "MISSING_VARIABLES",
+    `Variables without a value: ${namedIn(found)}. Set them in variables of this request or of the assistant.`,
+    [...found].slice(0, MAX_DETAILS).map(([name, fields]) => ({
+      path: `variables.${shortened(name)}`,
+      message: `must have a value for ${[...fields].join(" and ")}`,
+    })),
+  );
 }
 
 function mistakesMessage(found: Fields): string {

@@ -8,13 +8,13 @@ import { callFunction, declaredFunctions, type FunctionAnswer } from "../functio
 import { callServerTool, findTool, MAX_AGE_MS, type ServerTool } from "../functions/server-tools";
 import type { ToolAnswer } from "../../platform/ports/tool-client";
 import { WHOLE_PLACEHOLDER } from "../../assistants/configurations/variable-names";
-import { fillDeep } from "../functions/variables";
+import { fillDeep, type Values } from "../functions/variables";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import type { WorkflowNode } from "./flow";
 import { setVariables, variablesOf } from "./flow-variables";
-import type { NodeOutcome, Sources } from "./route";
+import type { NodeOutcome } from "./route";
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
@@ -48,12 +48,12 @@ export async function act(
   scope: Scope,
   chat: ChatRow,
   node: WorkflowNode,
-  sources: Sources,
+  values: Values,
   isResumed: boolean,
 ): Promise<{ chat: ChatRow; outcome: NodeOutcome } | undefined> {
-  const declared = await functionOf(scope, chat, node, sources);
+  const declared = await functionOf(scope, chat, node, values);
   const storedCall = isResumed ? await lastCall(scope, chat, node) : undefined;
-  const call = storedCall ?? newCall(node, declared, sources);
+  const call = storedCall ?? newCall(node, declared, values);
   if (!storedCall && !(await storeCall(scope, chat, node, call))) return undefined;
   const { failed, text } =
     call.reply ??
@@ -67,9 +67,9 @@ export async function act(
   return { chat: updatedChat, outcome: { called: call.name } };
 }
 
-function newCall(node: WorkflowNode, declared: Callable | ToolAnswer | undefined, sources: Sources): Call {
+function newCall(node: WorkflowNode, declared: Callable | ToolAnswer | undefined, values: Values): Call {
   const args =
-    declared && "parameters" in declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
+    declared && "parameters" in declared ? argumentsOf(node.arguments, declared, values) : node.arguments;
   return { id: `call_${newId()}`, name: node.functionName ?? "", arguments: args };
 }
 
@@ -137,14 +137,14 @@ async function functionOf(
   scope: Scope,
   chat: ChatRow,
   { assistantId, functionName }: WorkflowNode,
-  sources: Sources,
+  values: Values,
 ): Promise<Callable | ToolAnswer | undefined> {
   if (assistantId === null) return undefined;
   const pinned = scope.of(PinnedAssistants);
   const assistant = await pinned.in(chat, assistantId);
   for (const kind of new Set([KIND_OF[chat.channel], "voice", "sms", "chat"] as const)) {
     const configuration = await pinned.configuration(kind, assistant);
-    const found = (await declaredFunctions(scope, configuration, sources)).find(
+    const found = (await declaredFunctions(scope, configuration, values)).find(
       ({ name }) => name === functionName,
     );
     if (found) return found;
@@ -153,21 +153,20 @@ async function functionOf(
 }
 
 /** Fills variables into the arguments and converts them to the types that the function declares. */
-function argumentsOf(args: JsonObject, { parameters }: Callable, sources: Sources): JsonObject {
+function argumentsOf(args: JsonObject, { parameters }: Callable, values: Values): JsonObject {
   const properties = (parameters.properties ?? {}) as Record<string, JsonObject>; // checked when the function was declared
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
-      return [name, convert(variableValue(value, sources) ?? fillDeep(value, sources), type)];
+      return [name, convert(variableValue(value, values) ?? fillDeep(value, values), type)];
     }),
   );
 }
 
 /** The value of a variable, unconverted, if a text is a single placeholder. */
-function variableValue(value: unknown, sources: Sources): unknown {
+function variableValue(value: unknown, values: Values): unknown {
   const name = typeof value === "string" ? WHOLE_PLACEHOLDER.exec(value)?.[1] : undefined;
-  if (name === undefined) return undefined;
-  return sources.find((values) => values !== null && Object.hasOwn(values, name))?.[name];
+  return name === undefined ? undefined : values.of(name);
 }
 
 function convert(value: unknown, type: unknown): unknown {

@@ -1,6 +1,6 @@
 import { edgesFrom, nodeOf, type EdgeKind, type Flow, type NodeType, type WorkflowNode } from "./flow";
 
-/** Problems that prevent a workflow from running, with their descriptions in the GraphQL schema. */
+/** Kinds of problems of workflows, with their descriptions in the GraphQL schema. */
 export const PROBLEM_CODES = {
   NO_START: "The workflow has no START node.",
   SEVERAL_STARTS: "The workflow has more than one START node.",
@@ -19,12 +19,20 @@ export const PROBLEM_CODES = {
   ASSISTANT_DELETED: "The assistant of a node has been deleted.",
   ACTION_WITHOUT_FUNCTION: "An ACTION node names no function.",
   UNKNOWN_FUNCTION: "No configuration of the assistant declares the function.",
+  UNSET_VARIABLE:
+    "A text or a condition uses a variable that neither the workflow nor an assistant sets. A WARNING: the conversation may set it when it starts.",
 } as const;
 export type ProblemCode = keyof typeof PROBLEM_CODES;
 
-/** A problem that prevents a workflow from running. */
+/** Severities of problems, with their descriptions in the GraphQL schema. */
+export const SEVERITIES = {
+  ERROR: "The workflow cannot run.",
+  WARNING: "The workflow can run, but perhaps not as intended.",
+} as const;
+
 export interface WorkflowProblem {
   readonly code: ProblemCode;
+  readonly severity: keyof typeof SEVERITIES;
   readonly nodeId: string | null;
   readonly edgeId: string | null;
   readonly message: string;
@@ -43,11 +51,17 @@ const ALLOWED_EDGE_KINDS: Readonly<Record<NodeType, readonly EdgeKind[]>> = {
 /** Nodes that a conversation moves through without waiting. */
 const TRANSIT_TYPES: readonly NodeType[] = ["START", "CONDITION", "ACTION"];
 
-/** All problems of a workflow; empty if it can run. */
+/** The problems that prevent a workflow from running. */
 export function problemsOf(flow: Flow, known: FunctionsByAssistant): WorkflowProblem[] {
   const found: WorkflowProblem[] = [];
   const report: Report = (code, message, at = {}) =>
-    found.push({ code, message, nodeId: at.nodeId ?? null, edgeId: at.edgeId ?? null });
+    found.push({
+      code,
+      severity: "ERROR",
+      message,
+      nodeId: at.nodeId ?? null,
+      edgeId: at.edgeId ?? null,
+    });
   checkReach(flow, report);
   checkEdges(flow, report);
   checkLoops(flow, report);
@@ -58,7 +72,7 @@ export function problemsOf(flow: Flow, known: FunctionsByAssistant): WorkflowPro
 
 type Report = (code: ProblemCode, message: string, at?: { nodeId?: string; edgeId?: string }) => void;
 
-const describe = ({ type, name }: WorkflowNode) => `the ${type} node "${name}"`;
+export const describe = ({ type, name }: WorkflowNode) => `the ${type} node "${name}"`;
 const subjectOf = (node: WorkflowNode) => describe(node).replace("the", "The");
 
 function checkReach(flow: Flow, report: Report): void {

@@ -1,8 +1,5 @@
-import { fill } from "../functions/variables";
+import { fill, type Values } from "../functions/variables";
 import { edgesFrom, nodeOf, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
-
-/** Sources of variables. The first source that has a name provides its value. */
-export type Sources = readonly (Readonly<Record<string, unknown>> | null)[];
 
 /** Result of a node, for edges that wait for it. */
 export interface NodeOutcome {
@@ -14,22 +11,21 @@ export interface NodeOutcome {
 export const nextEdge = (
   flow: Flow,
   { id }: WorkflowNode,
-  sources: Sources,
+  values: Values,
   { called }: NodeOutcome = {},
 ): WorkflowEdge | undefined =>
   edgesFrom(flow, id).find(
     (edge) =>
       edge.kind === "DEFAULT" ||
       (edge.kind === "FUNCTION" && edge.functionName === called) ||
-      (edge.kind === "VARIABLE" && conditionHolds(edge, sources)),
+      (edge.kind === "VARIABLE" && conditionHolds(edge, values)),
   );
 
 /** Whether the condition of a VARIABLE edge holds. Compares numbers as numbers, other values as text, ignoring case. */
-export function conditionHolds({ variable, operator, value }: WorkflowEdge, sources: Sources): boolean {
-  const source = sources.find((values) => values !== null && Object.hasOwn(values, variable ?? ""));
-  const found = source?.[variable!]; // a source was found, so there is a name
+export function conditionHolds({ variable, operator, value }: WorkflowEdge, values: Values): boolean {
+  const found = values.of(variable ?? "");
   const isSet = found !== undefined && found !== null && found !== "";
-  const [actual, expected] = [textOf(found), textOf(fill(value ?? "", sources))];
+  const [actual, expected] = [textOf(found), textOf(fill(value ?? "", values))];
   switch (operator) {
     case "IS_SET":
       return isSet;
@@ -65,7 +61,7 @@ function compare(one: string, other: string): number {
  * The PROMPT node that speaks first, as far as known before functions are called: where an edge depends on a function,
  * assumes the first path that leads to a PROMPT.
  */
-export function firstSpeaker(flow: Flow, sources: Sources): WorkflowNode | undefined {
+export function firstSpeaker(flow: Flow, values: Values): WorkflowNode | undefined {
   const waiting = flow.nodes.filter(({ type }) => type === "START");
   const seen = new Set(waiting);
   for (let node = waiting.shift(); node; node = waiting.shift()) {
@@ -73,7 +69,7 @@ export function firstSpeaker(flow: Flow, sources: Sources): WorkflowNode | undef
     const likely = nextEdge(
       flow,
       node,
-      sources,
+      values,
       node.functionName === null ? {} : { called: node.functionName },
     );
     const edges = [...(likely ? [likely] : []), ...edgesFrom(flow, node.id)];

@@ -2,7 +2,7 @@ import { PinnedAssistants, type PinnedAssistant } from "../../assistants/version
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
 import { KIND_OF } from "../../assistants/configurations/configurations";
-import { fill } from "../functions/variables";
+import { fill, valuesOf } from "../functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import { WorkflowPosition, type Arrival, type Ending } from "./workflow-position";
 import type { Flow } from "./flow";
@@ -51,7 +51,7 @@ export async function beginChat(
 export async function greet(scope: Scope, { chat, assistant, position }: Speaker): Promise<void> {
   const { id: aiChatId, channel, variables } = chat;
   const { initialMessage } = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
-  const content = fill(initialMessage, [variables, assistant.variables]);
+  const content = fill(initialMessage, valuesOf(variables, assistant));
   if (content.trim() === "") return;
   const metadata = { greeting: true, ...position?.metadata };
   await scope.of(Messages).postIfLive({ aiChatId, role: "ASSISTANT", channel, content, metadata });

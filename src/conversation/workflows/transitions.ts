@@ -1,7 +1,6 @@
-import { fill } from "../functions/variables";
+import { fill, NO_VALUES, type Values } from "../functions/variables";
 import type { ModelTool } from "../../platform/ports/text-model";
 import { edgesFrom, nodeOf, type Flow, type WorkflowEdge } from "./flow";
-import type { Sources } from "./route";
 
 /** An edge that the model can choose, and the tool for it. */
 export interface Transition {
@@ -12,21 +11,21 @@ export interface Transition {
 const MAX_NAME_LENGTH = 50;
 
 /** The MODEL edges of a node with their tools. A tool is named after the target of its edge. */
-export function transitionsOf(flow: Flow, nodeId: string, sources: Sources = []): Transition[] {
+export function transitionsOf(flow: Flow, nodeId: string, values: Values = NO_VALUES): Transition[] {
   const names = new Set<string>();
   return edgesFrom(flow, nodeId)
     .filter(({ kind }) => kind === "MODEL")
     .map((edge) => {
       const name = uniqueName(`go_to_${slug(nodeOf(flow, edge.toNodeId)?.name ?? "")}`, names);
-      return { edge, tool: toolOf(name, edge, sources) };
+      return { edge, tool: toolOf(name, edge, values) };
     });
 }
 
-function toolOf(name: string, { description, collects }: WorkflowEdge, sources: Sources): ModelTool {
+function toolOf(name: string, { description, collects }: WorkflowEdge, values: Values): ModelTool {
   const properties = Object.fromEntries(collects.map((variable) => [variable, { type: "string" }]));
   return {
     name,
-    description: `Moves the conversation on. Use it when: ${fill(description ?? "", sources)}`,
+    description: `Moves the conversation on. Use it when: ${fill(description ?? "", values)}`,
     parameters: { type: "object", properties, required: [...collects] },
   };
 }

@@ -1,12 +1,17 @@
-import { Configurations } from "../../assistants/configurations/configurations";
+import type { Assistant } from "../../assistants/assistants/assistants";
+import { Configurations, type ChannelConfiguration } from "../../assistants/configurations/configurations";
+import { namesIn } from "../../assistants/configurations/variable-names";
 import type { Owner } from "../../assistants/tool-servers/tool-servers";
-import { declaredFunctions } from "../functions/functions";
+import { declaredFunctions, textsOfFunctions } from "../functions/functions";
+import { filledTexts } from "../functions/variable-uses";
+import { Values, type FilledText } from "../functions/variables";
 import { namedTools } from "../functions/server-tools";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import type { Flow } from "./flow";
+import type { Flow, NodeType } from "./flow";
 import { problemsOf, type WorkflowProblem } from "./problems";
 import { firstSpeaker } from "./route";
+import { unsetVariables, type FlowAssistant } from "./unset-variables";
 import { Workflows } from "./workflows";
 
 const KINDS = ["voice", "sms", "chat"] as const;
@@ -15,9 +20,10 @@ const KINDS = ["voice", "sms", "chat"] as const;
 export class WorkflowChecker {
   constructor(private readonly scope: Scope) {}
 
-  /** The problems that prevent a workflow from running. */
+  /** The problems that prevent a workflow from running, then variables that nothing sets. */
   async problems(workflowId: string): Promise<WorkflowProblem[]> {
-    return this.problemsOf(await this.scope.of(Workflows).flow(workflowId));
+    const flow = await this.scope.of(Workflows).flow(workflowId);
+    return [...(await this.problemsOf(flow)), ...(await this.unsetVariablesOf(flow))];
   }
 
   /**
@@ -41,7 +47,7 @@ export class WorkflowChecker {
           message: `${code}: ${message}`,
         })),
       );
-    const assistantId = firstSpeaker(flow, [variables])?.assistantId;
+    const assistantId = firstSpeaker(flow, new Values([variables]))?.assistantId;
     if (assistantId == null) throw new Error(`Workflow ${workflowId} has no assistant.`); // one without problems has
     return { flow, assistantId };
   }
@@ -58,21 +64,61 @@ export class WorkflowChecker {
     return problemsOf(flow, known);
   }
 
+  private async unsetVariablesOf(flow: Flow): Promise<WorkflowProblem[]> {
+    const { scope } = this;
+    const of = (type: NodeType) => flow.nodes.filter((node) => node.type === type);
+    const prompts = new Set(of("PROMPT").flatMap(({ assistantId }) => assistantId ?? []));
+    const speakers = [...prompts].map(async (id): Promise<[string, FlowAssistant][]> => {
+      const owner = await this.live(id);
+      if (!owner) return [];
+      const names = await this.namesIn(id, (one) => filledTexts(scope, one));
+      return [[id, { variables: owner.variables, names }]];
+    });
+    const called = of("ACTION").map(async ({ id, assistantId, functionName }) => {
+      const isLive = assistantId !== null && (await this.live(assistantId)) !== undefined;
+      const texts = (one: ChannelConfiguration) => textsOfFunctions(scope, one, functionName ?? "");
+      return [id, isLive ? await this.namesIn(assistantId, texts) : []] as const;
+    });
+    return unsetVariables(
+      flow,
+      new Map((await Promise.all(speakers)).flat()),
+      new Map(await Promise.all(called)),
+    );
+  }
+
+  /** Names of the variables in some texts of each configuration of an assistant. */
+  private async namesIn(id: string, textsOf: (one: ChannelConfiguration) => Promise<FilledText[]>) {
+    const texts = await Promise.all((await this.configurations(id)).map(textsOf));
+    return [...new Set(texts.flat().flatMap(({ text }) => namesIn(text)))];
+  }
+
   /**
    * Names of the functions that an assistant's configurations declare, and of the tools that its MCP servers are allowed by
    * name; undefined for a deleted assistant.
    */
   private async functionsOf(id: string): Promise<Set<string> | undefined> {
-    const live = this.scope.loader<Owner | undefined>("assistants.live", async (ids) => {
-      const rows = this.scope.table("assistants").whereIn("id", ids).whereNull("deletedAt");
-      const found = new Map((await rows.select("id", "toolServers")).map((row) => [row.id, row]));
-      return ids.map((one) => found.get(one));
-    });
-    const owner = await live.load(id);
+    const owner = await this.live(id);
     if (!owner) return undefined;
-    const configurations = this.scope.of(Configurations);
-    const each = await Promise.all(KINDS.map((kind) => configurations.of(kind, { id, template: false })));
+    const each = await this.configurations(id);
     const declared = await Promise.all(each.map((one) => declaredFunctions(this.scope, one)));
     return new Set([...declared.flat().map(({ name }) => name), ...namedTools(owner)]);
+  }
+
+  private live(id: string) {
+    const loader = this.scope.loader<(Owner & Pick<Assistant, "variables">) | undefined>(
+      "assistants.live",
+      async (ids) => {
+        const rows = this.scope.table("assistants").whereIn("id", ids).whereNull("deletedAt");
+        const live = await rows.select("id", "toolServers", "variables");
+        const found = new Map(live.map((row) => [row.id, row]));
+        return ids.map((one) => found.get(one));
+      },
+    );
+    return loader.load(id);
+  }
+
+  private configurations(id: string) {
+    const configurations = this.scope.of(Configurations);
+    return Promise.all(KINDS.map((kind) => configurations.of(kind, { id, template: false })));
   }
 }

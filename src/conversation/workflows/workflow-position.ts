@@ -2,14 +2,14 @@ import { PinnedAssistants, type PinnedAssistant } from "../../assistants/version
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { logChatError } from "../../chats/chats/log-chat-error";
 import type { JsonObject } from "../../platform/json/json-object";
-import { fill } from "../functions/variables";
+import { fill, valuesOf, type Values } from "../functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import type { ModelCall } from "../../platform/ports/text-model";
 import { act, metadataOf } from "./action";
 import { nodeOf, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
 import { setVariables, variablesOf } from "./flow-variables";
 import { pinSpeaker } from "./pin-chat";
-import { nextEdge, type NodeOutcome, type Sources } from "./route";
+import { nextEdge, type NodeOutcome } from "./route";
 import { transitionsOf, type Transition } from "./transitions";
 import { Workflows } from "./workflows";
 
@@ -71,7 +71,7 @@ export class WorkflowPosition {
 
   /** The transitions among which the model chooses. */
   get transitions(): Transition[] {
-    return transitionsOf(this.flow, this.node.id, this.sources);
+    return transitionsOf(this.flow, this.node.id, this.values);
   }
 
   /** Follows the transition that the model chose. */
@@ -104,12 +104,12 @@ export class WorkflowPosition {
     return edge && this.follow(edge);
   }
 
-  private get sources(): Sources {
-    return [this.chat.variables, this.assistant.variables];
+  private get values(): Values {
+    return valuesOf(this.chat.variables, this.assistant);
   }
 
   private nextEdge(outcome: NodeOutcome): WorkflowEdge | undefined {
-    return nextEdge(this.flow, this.node, this.sources, outcome);
+    return nextEdge(this.flow, this.node, this.values, outcome);
   }
 
   private async with(values: JsonObject): Promise<WorkflowPosition> {
@@ -139,20 +139,21 @@ export class WorkflowPosition {
     last?: PinnedAssistant,
   ): Promise<Arrival | undefined> {
     let [chat, node] = [currentChat, from];
-    const { variables } = last ?? (await scope.of(PinnedAssistants).in(chat));
+    const speaker = last ?? (await scope.of(PinnedAssistants).in(chat));
     for (let hops = 0; node && hops < MAX_HOPS; hops++) {
       if (node.assistantId !== null) chat = await pinSpeaker(scope, chat, node.assistantId);
       if (node.type === "PROMPT") return WorkflowPosition.arrive(scope, chat, flow, node);
-      if (node.type === "END") return { ending: await endAt(scope, chat, node, [chat.variables, variables]) };
+      if (node.type === "END")
+        return { ending: await endAt(scope, chat, node, valuesOf(chat.variables, speaker)) };
       let outcome: NodeOutcome = {};
       if (node.type === "ACTION") {
         if (!mayAct) return void (await storeNode(scope, chat, node)); // a job continues
         const isResumed = hops === 0 && node.id === chat.workflowNodeId;
-        const result = await act(scope, chat, node, [chat.variables, variables], isResumed);
+        const result = await act(scope, chat, node, valuesOf(chat.variables, speaker), isResumed);
         if (!result) return WorkflowPosition.reload(scope, chat);
         ({ chat, outcome } = result);
       }
-      const edge = nextEdge(flow, node, [chat.variables, variables], outcome);
+      const edge = nextEdge(flow, node, valuesOf(chat.variables, speaker), outcome);
       node = nodeOf(flow, edge?.toNodeId ?? null);
     }
     await logChatError(
@@ -180,9 +181,9 @@ export class WorkflowPosition {
   }
 }
 
-async function endAt(scope: Scope, chat: ChatRow, node: WorkflowNode, sources: Sources): Promise<Ending> {
+async function endAt(scope: Scope, chat: ChatRow, node: WorkflowNode, values: Values): Promise<Ending> {
   await storeNode(scope, chat, node);
-  const message = fill(node.message ?? "", sources).trim();
+  const message = fill(node.message ?? "", values).trim();
   return { reason: node.endReason ?? ENDED, message, metadata: metadataOf(node) };
 }
 

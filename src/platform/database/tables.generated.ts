@@ -57,6 +57,7 @@ export interface Tables {
     toolServers: NullableColumn<unknown>;
     sealedToolHeaders: NullableColumn<string>;
     key: NullableColumn<string>;
+    missingVariables: ColumnWithDefault<string>;
     createdBy: NullableColumn<unknown>;
   };
   audit_events: {
@@ -949,7 +950,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   assistant_drafts: ["organizationId", "assistantId", "basedOn", "content", "sealedSecrets", "updatedAt"],
   assistant_files: ["organizationId", "assistantId", "fileId", "status", "problem", "createdAt", "passages"],
   assistant_versions: ["organizationId", "assistantId", "number", "content", "note", "actor", "keyId", "userId", "createdAt"],
-  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders", "key", "createdBy"],
+  assistants: ["organizationId", "id", "name", "description", "variables", "createdAt", "updatedAt", "deletedAt", "projectId", "toolServers", "sealedToolHeaders", "key", "missingVariables", "createdBy"],
   audit_events: ["organizationId", "position", "id", "kind", "actor", "keyId", "person", "address", "interface", "requestId", "operation", "recordType", "recordId", "fields", "createdAt", "previousHash", "hash"],
   audit_heads: ["organizationId", "position", "hash"],
   audit_outbox: ["organizationId", "id", "entry", "createdAt"],

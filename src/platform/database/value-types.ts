@@ -26,11 +26,15 @@ export interface ToolServer {
   readonly allowedTools: readonly string[] | null;
 }
 
+/** What an assistant does about a variable without a value in its texts. */
+export type MissingVariables = "KEEP" | "BLANK" | "REFUSE";
+
 interface Variables {
   variables: JsonObject;
 }
 
 interface Assistant extends Variables {
+  missingVariables: MissingVariables;
   toolServers: readonly ToolServer[];
 }
 

@@ -152,7 +152,9 @@ export class Application {
   private async read(): Promise<void> {
     this.readAt = Date.now();
     const { variables } = this.pageData;
-    const widget = await this.session.run(READ_WIDGET, { variables });
+    // Without variables, the greeting of an assistant that insists on them is empty instead of refused.
+    const sent = Object.keys(variables).length > 0 ? { variables } : {};
+    const widget = await this.session.run(READ_WIDGET, sent);
     if (variables !== this.pageData.variables) return this.read(); // the variables changed in the meantime
     this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;
@@ -177,7 +179,9 @@ export class Application {
       this.begin(message, message.appearance);
     } else if (message.type === "initialize") {
       this.pageData = message.data;
-      if (this.widget.value) void this.renew(); // the greeting may use them
+      if (this.widget.value)
+        void this.renew(); // the greeting may use them
+      else if (this.trouble.value) void this.load(); // the values may have been missing
       this.conversation?.update();
       this.talk?.conversation.update();
     } else if (message.type === "open") this.opened();

@@ -1,0 +1,44 @@
+import type { ChannelConfiguration } from "../../assistants/configurations/configurations";
+import { namesIn } from "../../assistants/configurations/variable-names";
+import { SPOKEN_KINDS } from "../../assistants/history/function-secrets";
+import { Versions, type AssistantVersion } from "../../assistants/versions/versions";
+import type { Scope } from "../../platform/database/scope";
+import { textsOfFunctions } from "./functions";
+import { Values, type FilledText } from "./variables";
+
+/** A variable in the texts of an assistant. */
+export interface VariableUse {
+  readonly name: string;
+  /** Paths of the texts in the document, in its order. */
+  readonly used: readonly string[];
+  /** Whether the assistant has a value for it. */
+  readonly hasValue: boolean;
+}
+
+/** The texts of a channel's configuration that variables are filled into. */
+export async function filledTexts(
+  scope: Scope,
+  configuration: Pick<ChannelConfiguration, "initialMessage" | "prompt" | "functions">,
+): Promise<FilledText[]> {
+  return [
+    { path: "initialMessage", text: configuration.initialMessage },
+    { path: "prompt", text: configuration.prompt },
+    ...(await textsOfFunctions(scope, configuration)),
+  ];
+}
+
+/** The variables that a version uses, by name. Calls in the same tick share their statements. */
+export async function variableUses(scope: Scope, version: AssistantVersion): Promise<VariableUse[]> {
+  const document = await scope.of(Versions).document(version);
+  const paths = new Map<string, Set<string>>();
+  for (const kind of SPOKEN_KINDS) {
+    const configuration = document[kind] as unknown as ChannelConfiguration; // a version has all columns
+    for (const { path, text } of await filledTexts(scope, configuration))
+      for (const name of namesIn(text))
+        paths.set(name, (paths.get(name) ?? new Set()).add(`${kind}.${path}`));
+  }
+  const values = new Values([document.variables]);
+  return [...paths]
+    .map(([name, used]) => ({ name, used: [...used], hasValue: values.has(name) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
