@@ -6,7 +6,7 @@ const original = require(path);
 
 require.cache[path].exports = {
   ...original,
-  // The parameter stays, so that the values fit the statement. PostgreSQL does not run a part that nothing reads.
+  // The parameters stay, so that the values fit the statement. PostgreSQL does not run a part that nothing reads.
   versionParts: ({ db }, { author }) => ({ author: db.raw(`select ${author.toQuery()}::jsonb`) }),
-  HAS_VERSION: () => "true as has_version",
+  HAS_VERSION: (_id, isUnversioned) => `(${isUnversioned.toQuery()}::boolean or true)`,
 };
