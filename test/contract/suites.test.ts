@@ -51,6 +51,7 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
       "test/domain/traces.test.ts has a collector, also one that is away",
     ]),
   ),
+  QUOTA_VERSIONS: OWN_TESTS,
   RATE_LIMIT_LOOPBACK: "which callers the other limits apply to: they are tried as callers from elsewhere",
   RECORDING_RETENTION_DAYS: OWN_TESTS,
   RETENTION_NOTICE_DAYS: OWN_TESTS,

@@ -145,6 +145,16 @@ async function sealCredentials(url: string): Promise<void> {
   );
   await query(
     url,
+    "insert into chats (organization_id, id, assistant_id, channel, status, status_event_id) values ($1, 'c', 'a', 'TEXT', 'in-progress', 'none')",
+    [organization],
+  );
+  await query(
+    url,
+    "insert into chat_drafts (organization_id, chat_id, content, sealed_secrets) values ($1, 'c', '{}', $2)",
+    [organization, seal("chat_drafts/c")],
+  );
+  await query(
+    url,
     "insert into provider_erasures (organization_id, id, kind, sealed_target) values ($1, 'p', 'TEXTS', $2)",
     [organization, seal("provider_erasures/p")],
   );

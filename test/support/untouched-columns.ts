@@ -47,8 +47,11 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   api_keys: "id organization_id sealed_value",
   assistant_files: "assistant_id file_id organization_id problem status",
   assistant_drafts: "assistant_id content organization_id sealed_secrets",
+  // The draft of an assistant; a row goes with the end of its chat.
+  chat_drafts: "chat_id content organization_id sealed_secrets",
   chat_configurations: "assistant_id organization_id",
   function_secrets: "assistant_id organization_id sealed_secret slot",
+  version_files: "assistant_id file_id organization_id",
   version_heads: "assistant_id content organization_id",
   version_texts: "assistant_id content digest organization_id",
   // Only ids; those of a conversation are removed as soon as nothing waits.

@@ -8,13 +8,14 @@ interface Row {
   readonly type: string;
   readonly enabled: boolean;
   readonly assistant: { readonly id: string } | null;
+  readonly assistantVersion: number | null;
   readonly workflow: { readonly id: string } | null;
   readonly telephonyConnection: { readonly phoneNumber: string } | null;
   readonly project: { readonly name: string } | null;
 }
 
 const LIST =
-  "{ deployments { id key type enabled assistant { id } workflow { id } telephonyConnection { phoneNumber } project { name } } }";
+  "{ deployments { id key type enabled assistant { id } assistantVersion workflow { id } telephonyConnection { phoneNumber } project { name } } }";
 const CREATE = "mutation ($input: CreateDeploymentInput!) { record: createDeployment(input: $input) { id } }";
 const UPDATE =
   "mutation ($id: ID!, $input: UpdateDeploymentInput!) { updateDeployment(id: $id, input: $input) { id } }";
@@ -26,7 +27,7 @@ export async function readDeployments(
 ): Promise<RemoteRecord[]> {
   const { deployments } = await connection.graphql<{ deployments: readonly Row[] }>(LIST);
   return [...deployments].reverse().map((row) => {
-    const { id, key, type, enabled, telephonyConnection, project } = row;
+    const { id, key, type, enabled, assistantVersion, telephonyConnection, project } = row;
     const assistant = keys.get(row.assistant?.id ?? "") ?? null;
     const workflow = keys.get(row.workflow?.id ?? "") ?? null;
     const number = telephonyConnection?.phoneNumber ?? null;
@@ -35,7 +36,10 @@ export async function readDeployments(
       id,
       key,
       label: `${type} ${assistant ?? workflow ?? ""}`,
-      fields: { key, type, enabled, assistant, workflow, number, project: project?.name ?? null },
+      fields: {
+        ...{ key, type, enabled, assistant, assistantVersion, workflow, number },
+        project: project?.name ?? null,
+      },
     };
   });
 }
