@@ -92,6 +92,26 @@ export class ImportLogInput {
   uniqueId?: string | null;
   @Field(() => JSONObject, { nullable: true, description: "Metadata supplied by the client. Default: {}." })
   metadata?: JsonObject | null;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Variables of the conversation, as `Chat.variables`. Default: {}.",
+  })
+  variables?: JsonObject | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow that ran, which may be deleted." })
+  workflowId?: string | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the workflow's node at the end, which may be deleted.",
+  })
+  workflowNodeId?: string | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the deployment by which the person came, which may be deleted.",
+  })
+  deploymentId?: string | null;
   @Field(() => [ImportErrorInput], { nullable: true, description: "Errors in turns of the assistant." })
   errors?: ImportErrorInput[] | null;
   @Rule({ maxItems: 10_000 })

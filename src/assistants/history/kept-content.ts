@@ -8,6 +8,16 @@ const MAX_INLINE_BYTES = 1_024;
 /** The parts of a statement that make a version, by their names. */
 type VersionQueries = Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>>;
 
+/** A former version, which does not change the current one. */
+export interface FormerVersion {
+  /** Id of the assistant. */
+  readonly id: Knex.Raw;
+  /** SQL as in `VersionParts`. */
+  readonly values: string;
+  readonly author: Knex.Raw;
+  readonly number: Knex.Raw;
+}
+
 interface VersionParts {
   /** Id of the assistant. */
   readonly id: Knex.Raw;
@@ -17,33 +27,59 @@ interface VersionParts {
   readonly author: Knex.Raw;
   /** Whether `values` are the whole document: then an assistant without versions gets its first one. */
   readonly isWhole?: boolean;
+  /** Number of the version, which is stored even if nothing differs; null: the next one. */
+  readonly number?: Knex.Raw;
 }
 
 const UPSERT = "on conflict (organization_id, assistant_id) do update set";
 
+/** The content of a version from the part `given`. */
+const CONTENT = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
+    as content from given`;
+
 /** Parts that store a version if the values differ from those of the current one. Run them with the change itself. */
 export function versionParts(
-  { db, home }: Pieces,
-  { id, values, author, isWhole = false }: VersionParts,
+  pieces: Pieces,
+  { id, values, author, isWhole = false, number }: VersionParts,
 ): VersionQueries {
-  const next = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
-    as content from given`;
+  const { db, home } = pieces;
   const change: Query<unknown> = db.raw(`update version_heads
-    set number = version_heads.number + 1, content = version_heads.content || next.content from (${next}) next
+    set number = version_heads.number + 1, content = version_heads.content || next.content from (${CONTENT}) next
     where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}
       and version_heads.content || next.content <> version_heads.content
     returning version_heads.number, version_heads.content`);
+  const place = `${number?.toQuery() ?? "null"}::integer`;
   const first: Query<unknown> =
     db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
-    select ${home.id}, ${id.toQuery()}, 1, next.content from (${next}) next ${home.join} where next.content is not null
-    ${UPSERT} number = version_heads.number + 1, content = excluded.content
-      where version_heads.content <> excluded.content
+    select ${home.id}, ${id.toQuery()}, coalesce(${place}, 1), next.content from (${CONTENT}) next ${home.join} where next.content is not null
+    ${UPSERT} number = coalesce(${place}, version_heads.number + 1), content = excluded.content
+      where version_heads.content <> excluded.content or ${place} is not null
     returning version_heads.number, version_heads.content`);
+  return partsAround(isWhole ? first : change, pieces, { id, values, author });
+}
+
+/** Parts that store a former version of an assistant. */
+export function formerVersionParts(
+  pieces: Pieces,
+  { id, values, author, number }: FormerVersion,
+): VersionQueries {
+  const head: Query<unknown> = pieces.db.raw(
+    `select ${number.toQuery()}::integer as number, coalesce(next.content, '{}') as content from (${CONTENT}) next`,
+  );
+  return partsAround(head, pieces, { id, values, author });
+}
+
+/** Parts that store the version that `head` selects, each after those that it reads. */
+function partsAround(
+  head: Query<unknown>,
+  { db, home }: Pieces,
+  { id, values, author }: VersionParts,
+): VersionQueries {
   return {
     given: db.raw(`select name, value, case when octet_length(value::text) > ${MAX_INLINE_BYTES}
         then encode(substr(sha256(convert_to(value::text, 'UTF8')), 1, 16), 'base64') end as digest
       from (${values}) as one (name, value)`),
-    head: isWhole ? first : change,
+    head,
     version:
       db.raw(`insert into assistant_versions (organization_id, assistant_id, number, content, note, actor, key_id,
         user_id, created_at)

@@ -10,6 +10,15 @@ export const KEEP_STEP = "keep_versions";
 /** Ports of the services of this process that make versions. */
 const keeping = new WeakSet<object>();
 
+/** What a version of another service keeps. */
+export interface KeptVersion {
+  readonly number: number;
+  readonly note?: string | null;
+  /** As `AssistantVersion.actor`. */
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
 /** A document as it is stored now: its parts as JSON text, and the lists of functions as they are written. */
 interface LiveDocument {
   readonly assistant: string;
@@ -44,19 +53,28 @@ export class VersionKeeper {
   /**
    * Stores a version if the assistant differs from its current one, or has none. Concurrent changes of the assistant
    * wait until the end of the transaction.
+   * @param kept the version that the assistant is at another service, which is stored if its number is higher than the
+   * current one
    */
-  async record(assistantId: string, note?: string | null): Promise<void> {
+  async record(assistantId: string, note?: string | null, kept?: KeptVersion): Promise<void> {
     if (!(await this.isKeeping())) return;
     await this.scope.transaction(async (scope) => {
       const live = await scope.of(VersionKeeper).lock(assistantId);
       if (!live) return;
       const files = await scope.read(FILE_IDS, [assistantId]);
+      const number = kept && (await scope.of(VersionKeeper).isAhead(assistantId, kept)) ? kept.number : null;
+      const author = kept && number !== null ? authorOf(kept) : this.author(note);
       const { assistant, voice, sms, chat, theme } = live;
       const functions = SPOKEN_KINDS.map((kind) => withoutSecrets(kind, live[`${kind}Functions`]));
       const ids = JSON.stringify(files.map(({ fileId }) => fileId));
-      const values = [assistantId, this.author(note), assistant, voice, sms, chat, theme, ...functions, ids];
+      const values = [assistantId, author, assistant, voice, sms, chat, theme, ...functions, ids, number];
       await scope.write(RECORD, values);
     });
+  }
+
+  private async isAhead(assistantId: string, { number }: KeptVersion): Promise<boolean> {
+    const later = this.scope.table("version_heads").where({ assistantId }).where("number", ">=", number);
+    return (await later.select("number")).length === 0;
   }
 
   /** Locks the rows of an assistant in the order that all changes have. @returns undefined if there is none */
@@ -64,6 +82,17 @@ export class VersionKeeper {
     const [live] = await this.scope.write(LOCK, [assistantId]);
     return live;
   }
+}
+
+/** The author of a version of another service, as the statements take it. */
+export function authorOf({ actor, note, createdAt }: KeptVersion): string {
+  const [, kind, id] = /^(user|key):(.*)$/s.exec(actor) ?? [];
+  const who = {
+    actor: kind === "user" ? "TOKEN" : kind === "key" ? "SECRET" : actor.toUpperCase(),
+    ...(kind === "key" && { keyId: id }),
+    ...(kind === "user" && { userId: id }),
+  };
+  return JSON.stringify({ ...who, note: note ?? null, at: createdAt });
 }
 
 /** A lock of several tables is taken in the order of the tables. */
@@ -89,7 +118,10 @@ const FILE_IDS = statement<{ fileId: string }>(({ db }) =>
   order by assistant_files.file_id`),
 );
 
-/** Parameters: id, author, the parts of the document, the lists of functions, the ids of the files. */
+/**
+ * Parameters: id, author, the parts of the document, the lists of functions, the ids of the files, the number of the
+ * version; without one, it is the next, if the document differs.
+ */
 const RECORD = new Statement<{ number: number }>((pieces) => {
   const { db, $ } = pieces;
   const part = (prefix: string, place: number) =>
@@ -101,7 +133,7 @@ const RECORD = new Statement<{ number: number }>((pieces) => {
     ...SPOKEN_KINDS.map((kind, index) => functions(kind, index + 8)),
     `select 'fileIds', ${$(11).toQuery()}::jsonb`,
   ].join(" union all ");
-  const made = versionParts(pieces, { id: $(1), values, author: $(2), isWhole: true });
+  const made = versionParts(pieces, { id: $(1), values, author: $(2), isWhole: true, number: $(12) });
   return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
     texts as (${sqlOf(made.texts)}) select number from head`);
 });

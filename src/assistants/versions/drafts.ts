@@ -1,21 +1,11 @@
 import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, failAt, invalid, missing } from "../../platform/errors";
-import { isReadable } from "../../platform/ports/document-reader";
+import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant } from "../assistants/assistants";
-import { originsOf } from "../configurations/origins";
-import { Files } from "../files/files";
-import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
+import type { SecretsBySlot } from "../history/function-secrets";
+import { checkedDocument } from "./checked-document";
 import { differences, type DocumentChange } from "./differences";
-import {
-  documentOf,
-  functionsIn,
-  valuesOf,
-  withoutSecretsIn,
-  type Document,
-  type DocumentValues,
-  type PartialDocument,
-} from "./document";
+import { documentOf, type Document, type DocumentValues, type PartialDocument } from "./document";
 import { Versions } from "./versions";
 import { lockDocument, writeDocument } from "./write-document";
 
@@ -26,14 +16,12 @@ export interface AssistantDraft {
   readonly updatedAt: Date;
 }
 
+/** What an imported draft keeps. */
+export type KeptDraft = Pick<AssistantDraft, "basedOn" | "updatedAt">;
+
 interface DraftRow extends AssistantDraft {
   readonly content: DocumentValues;
   readonly sealedSecrets: string | null;
-}
-
-interface CheckedInput {
-  readonly values: DocumentValues;
-  readonly secrets: SecretsBySlot;
 }
 
 /** How a change is published. */
@@ -70,14 +58,15 @@ export class Drafts {
 
   /**
    * Adds changes to the draft of an assistant, or begins one.
+   * @param kept facts of a draft of another service, which takes the place of the one here
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, BAD_USER_INPUT
    */
-  async save(assistantId: string, input: PartialDocument): Promise<AssistantDraft> {
+  async save(assistantId: string, input: PartialDocument, kept?: KeptDraft): Promise<AssistantDraft> {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
       const drafts = scope.of(Drafts);
-      const { values, secrets } = await drafts.checked(input);
-      const draft = await drafts.row(assistantId);
+      const { values, secrets } = await checkedDocument(scope, input);
+      const draft = kept ? undefined : await drafts.row(assistantId);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,
@@ -85,6 +74,7 @@ export class Drafts {
           content: { ...draft?.content, ...values },
           sealedSecrets: drafts.sealed(assistantId, { ...drafts.secretsOf(draft), ...secrets }),
           updatedAt: currentDate(),
+          ...kept,
         })
         .onConflict(["organizationId", "assistantId"])
         .merge();
@@ -122,7 +112,7 @@ export class Drafts {
   ): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       checkVersion(await lockedVersion(scope, assistantId), ifVersion);
-      const { values, secrets } = await scope.of(Drafts).checked(input);
+      const { values, secrets } = await checkedDocument(scope, input);
       await writeDocument(scope, assistantId, { values, secrets, note });
       return scope.of(Assistants).byId(assistantId);
     });
@@ -142,28 +132,6 @@ export class Drafts {
       return ids.map((id) => rows.find((row) => row.assistantId === id));
     });
     return loader.load(assistantId);
-  }
-
-  /** The values of an input that the assistant can have, and the secrets of its functions. */
-  private async checked({ allowedOrigins, fileIds, ...input }: PartialDocument): Promise<CheckedInput> {
-    for (const [index, id] of (fileIds ?? []).entries()) await this.checkFile(id, `fileIds.${index}`);
-    const origins = allowedOrigins && originsOf(allowedOrigins, "allowedOrigins");
-    const ids = fileIds && [...new Set(fileIds)].sort();
-    const values = valuesOf({ ...input, allowedOrigins: origins, fileIds: ids });
-    const functions = functionsIn(values);
-    return {
-      values: withoutSecretsIn(values),
-      secrets: Object.assign({}, ...functions.map(([kind, text]) => secretsIn(kind, text))) as SecretsBySlot,
-    };
-  }
-
-  private async checkFile(id: string, path: string): Promise<void> {
-    const { detectedType } = await this.scope
-      .of(Files)
-      .byId(id)
-      .catch((error) => failAt(path, error));
-    if (!isReadable(detectedType))
-      throw invalid([{ path, message: `is a file of type ${detectedType}, which assistants cannot read` }]);
   }
 
   private secretsOf(draft: DraftRow | undefined): SecretsBySlot {

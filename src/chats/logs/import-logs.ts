@@ -38,6 +38,10 @@ export interface ImportedLog {
   readonly externalId?: string | null;
   readonly uniqueId?: string | null;
   readonly metadata?: JsonObject | null;
+  readonly variables?: JsonObject | null;
+  readonly workflowId?: string | null;
+  readonly workflowNodeId?: string | null;
+  readonly deploymentId?: string | null;
   readonly errors?: readonly { readonly at: Date; readonly message: string }[] | null;
   readonly messages: readonly ImportedMessage[];
 }
@@ -101,7 +105,9 @@ function chatOf(assistantId: string, log: ImportedLog): New<"chats"> {
     endedReason: endedReason || IMPORTED,
     ...labelOf(log),
     recordingUrl: recordingUrl || null,
+    ...{ workflowId: log.workflowId, workflowNodeId: log.workflowNodeId, deploymentId: log.deploymentId },
     metadata: log.metadata ?? {},
+    variables: log.variables ?? {},
     errors: (errors ?? []).map(({ at, message }) => ({ at: at.toISOString(), message })),
     messageCount: count,
     answeredSequence: count,
