@@ -323,7 +323,7 @@ test.each([
   [["rest"], "Name the source with --from URL"],
   [["rest", "--from", "example.com", "--from-key", "k"], "--from must be a URL"],
   [["other"], 'Unknown source "other".'],
-  [[], "Name a source: rest, vapi or retell."],
+  [[], "Name a source: rest, parley, vapi or retell."],
   [["rest", "--wait", "soon"], "--wait must be a whole number of seconds"],
 ])("explains wrong arguments: %j", async (args, message) => {
   const env = { PARLEY_URL: target.url, PARLEY_KEY: "k" };
