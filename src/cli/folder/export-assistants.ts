@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { isObject, objectsIn } from "../import/source";
 import { linesOf } from "./lines";
 import { ASSISTANT, VERSION } from "./selections";
-import { UnreadableError } from "./server";
+import { isGone, UnreadableError } from "./server";
 import { idsOf, withIds, type Export } from "./work";
 
 /** Assistants per request: their prompts may be long. */
@@ -21,9 +21,8 @@ export async function exportAssistants({ server, writer, progress }: Export): Pr
   for (let at = 0; at < left.length; at += AT_ONCE) {
     const asked = left.slice(at, at + AT_ONCE);
     const { data, errors } = await server.read(READ, { ids: asked });
-    for (const { message, path, extensions } of errors) {
+    for (const { message, path, extensions } of errors.filter((one) => !isGone(one))) {
       const index = Number(path?.[1]);
-      if (extensions?.code === "NODE_NOT_FOUND") continue; // deleted meanwhile
       if (!Array.isArray(data.nodes)) throw new UnreadableError(extensions?.code ?? "", message);
       writer.gap(`A field of assistants was not read: ${message}`, asked[index]);
     }
@@ -55,17 +54,18 @@ async function exportHistory(
   current: number,
 ): Promise<void> {
   for (let after: string | null = from === 0 ? null : `${id}.${from}`; ;) {
-    const { assistant } = (await server.data(VERSIONS, { id, after })) as {
-      assistant: { versions: JsonObject } | null;
-    };
-    const { nodes, pageInfo } = assistant?.versions ?? {};
+    const { data, errors } = await server.read(VERSIONS, { id, after });
+    const [error] = errors;
+    if (error && isGone(error)) return;
+    if (error) throw new UnreadableError(error.extensions?.code ?? "", error.message);
+    const { nodes, pageInfo } = (data.assistant as { versions: JsonObject }).versions;
     const lines = objectsIn(nodes).map((version) => ({ assistantId: id, ...version }));
     writer.append(
       lines.filter((line) => ((line as JsonObject).number as number) <= current),
       null,
     );
     const { endCursor, hasNextPage } = pageInfo as { endCursor: string | null; hasNextPage: boolean };
-    if (!hasNextPage) return;
+    if (!hasNextPage || lines.length === 0 || Number(endCursor?.slice(id.length + 1)) >= current) return;
     after = endCursor;
   }
 }

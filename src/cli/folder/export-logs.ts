@@ -4,7 +4,7 @@ import { isObject, objectsIn } from "../import/source";
 import type { Line } from "./format";
 import { linesOf } from "./lines";
 import { CALL, ENTRY, FACTS, LOG } from "./selections";
-import { UnreadableError, type Server } from "./server";
+import { isGone, UnreadableError, type Server } from "./server";
 import { withIds, type Export } from "./work";
 
 /** Logs, and messages of them, per request: a document may have 15 aliases, two for each log. */
@@ -27,8 +27,10 @@ export async function exportLogs(work: Export): Promise<void> {
       writer.begin("logs", true); // the log of the cursor is gone
       continue;
     }
-    const [error] = errors;
-    if (error) throw new UnreadableError(error.extensions?.code ?? "", error.message);
+    if (!data.logs)
+      throw new UnreadableError(errors[0]?.extensions?.code ?? "", errors[0]?.message ?? "No list.");
+    for (const { message } of errors.filter((one) => !isGone(one)))
+      writer.gap(`A field of logs was not read: ${message}`);
     const { edges, pageInfo } = data.logs as { edges: Edge[]; pageInfo: { hasNextPage: boolean } };
     for (const batch of batchesOf(edges)) {
       writer.append(await readBatch(work, batch), batch.at(-1)!.cursor);
@@ -72,11 +74,10 @@ async function readLogs({ server, writer }: Export, batch: readonly Edge[]): Pro
   const { data, errors } = await server.read(queryOf(batch), variablesOf(batch));
   const [refusal] = errors.filter(({ path }) => path === undefined);
   if (refusal) throw new UnreadableError(refusal.extensions?.code ?? "", refusal.message);
-  for (const { message, path, extensions } of errors)
-    if (!/^(LOG|CALL)_NOT_FOUND$/.test(extensions?.code ?? "")) {
-      const index = Number(String(path?.[0]).slice(1));
-      writer.gap(`A field of logs was not read: ${message}`, batch[index]?.node.id);
-    }
+  for (const { message, path } of errors.filter((one) => !isGone(one))) {
+    const index = Number(String(path?.[0]).slice(1));
+    writer.gap(`A field of logs was not read: ${message}`, batch[index]?.node.id);
+  }
   return batch.flatMap(({ node }, index) => {
     const [log, call] = [data[`l${index}`], data[`c${index}`]];
     return isObject(log) ? [lineOf(node, log, isObject(call) ? withIds(call) : null)] : []; // deleted meanwhile

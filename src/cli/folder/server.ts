@@ -18,6 +18,9 @@ export class UnreadableError extends Error {
   }
 }
 
+/** Whether an error says that a record was deleted during the export. */
+export const isGone = ({ extensions }: GraphQLProblem): boolean => /_NOT_FOUND$/.test(extensions?.code ?? "");
+
 /** The server whose organization is exported. */
 export class Server {
   constructor(

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { isObject, objectsIn } from "../import/source";
 import type { FolderWriter } from "./folder-writer";
 import type { Line, Part } from "./format";
-import { UnreadableError, type Server } from "./server";
+import { isGone, UnreadableError, type Server } from "./server";
 
 /** Everything that the parts of an export use. */
 export interface Export {
@@ -49,7 +49,8 @@ export async function exportList(
       continue;
     }
     if (!list) throw new UnreadableError(errors[0]?.extensions?.code ?? "", errors[0]?.message ?? "No list.");
-    for (const { message } of errors) writer.gap(`A field of ${part} was not read: ${message}`);
+    for (const { message } of errors.filter((one) => !isGone(one)))
+      writer.gap(`A field of ${part} was not read: ${message}`);
     writer.append(objectsIn(list.nodes).map(lineOf), list.pageInfo.endCursor);
     progress(`${part}: ${writer.state.current!.records}`);
     isLast = !list.pageInfo.hasNextPage;
