@@ -42,6 +42,8 @@ const SCHEMA_EXCEPTIONS = {
         types: [
           ...[
             "LogImport",
+            "VersionImport",
+            "VariableUse",
             "PageInfo",
             "PageMeta",
             "DocumentChange",

@@ -36,6 +36,7 @@ import {
   LogEntryChatResolver,
   LogListItemChatResolver,
 } from "./logs/views";
+import { HistoryImportResolver } from "./imports/histories";
 import { ImportResolver } from "./imports/imports";
 import { NodeResolver } from "./nodes/nodes";
 import { ModelCredentialResolver } from "./organization/model-credentials";
@@ -112,6 +113,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   WidgetChatResolver,
   AuditResolver,
   ImportResolver,
+  HistoryImportResolver,
   NodeResolver,
 ];
 

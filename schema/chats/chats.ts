@@ -109,9 +109,14 @@ export class Chat {
   endedReason!: string | null;
   @Field(() => ID, { description: "Id of the assistant that the conversation began with." })
   assistantId!: string;
-  assistantVersion!: number | null;
   runsDraft!: boolean;
   speakerVersions!: Readonly<Record<string, number>> | null;
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version of the assistant that the chat runs to its end, even if the version has been removed. Null if the chat follows the assistant.",
+  })
+  assistantVersion!: number | null;
   uniqueId!: string | null;
   workflowId!: string | null;
   workflowNodeId!: string | null;

@@ -93,10 +93,15 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   uploadFile: { creates: "files", stored: "service" },
   deleteFile: { stored: "service" },
   importAssistant: { id: "input.id" },
+  importAssistantDraft: { record: "Assistant" },
+  importAssistantVersions: { record: "Assistant" },
+  importDeployment: { id: "input.id" },
   importFile: { id: "input.id", stored: "service" },
   importKey: { id: "input.id" },
   importLogs: { record: "Assistant" },
+  importProject: { id: "input.id" },
   importWebhookDestination: { id: "input.id" },
+  importWorkflow: { id: "input.id" },
   fileDownload: { record: "File", discloses: true, stored: "after" },
 };
 

@@ -1,4 +1,5 @@
 /** Operations that import records of another service. */
-export const IMPORTS = ["Assistant", "File", "Key", "Logs", "WebhookDestination"].map(
-  (one) => `import${one}`,
-);
+export const IMPORTS = [
+  ...["Assistant", "AssistantDraft", "AssistantVersions", "Deployment", "File", "Key", "Logs", "Project"],
+  ...["WebhookDestination", "Workflow"],
+].map((one) => `import${one}`);

@@ -101,6 +101,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   File: "key",
   FileDownload: "key",
   LogImport: "key",
+  VersionImport: "key",
 
   WidgetChat: "visitor",
   WidgetChatEvent: "visitor",

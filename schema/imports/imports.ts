@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Keys } from "../../src/account/organization/keys";
-import { importAssistant } from "../../src/assistants/assistants/import-assistant";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
+import { importAssistant, type ImportedAssistant } from "../../src/assistants/versions/import-assistant";
 import { importLogs } from "../../src/chats/logs/import-logs";
 import { importDestination } from "../../src/events/webhooks/import-destination";
 import { Assistant } from "../assistants/assistants";
@@ -20,7 +20,7 @@ import {
 } from "./inputs";
 import { ImportLogInput } from "./log-inputs";
 
-const OPERATOR = "Needs a key with the permission import, which only the command line grants";
+export const OPERATOR = "Needs a key with the permission import, which only the command line grants";
 
 @ObjectType({ description: "Result of an import of logs.", simpleResolvers: true })
 export class LogImport {
@@ -42,19 +42,15 @@ class ImportLogsArgs {
 @Resolver()
 export class ImportResolver {
   @Mutation(() => Assistant, {
-    description: `Creates an assistant of another service with its id, or makes the one with this id equal to it, even if it was deleted. ${OPERATOR}. Errors: QUOTA_EXCEEDED, TEMPLATE_READ_ONLY; PROJECT_NOT_FOUND if projectId is unknown.`,
+    description: `Creates an assistant of another service with its id, or makes the one with this id equal to it, even if it was deleted. ${OPERATOR}. Errors: QUOTA_EXCEEDED, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; CONFLICT if another assistant has the key; PROJECT_NOT_FOUND if projectId is unknown.`,
   })
   importAssistant(
     @Arg("input", { description: "The assistant." }) input: ImportAssistantInput,
     @Ctx() { scope }: Context,
   ) {
-    const { voice, sms, chat, voiceRag, smsRag, chatRag, ...rest } = input;
-    return importAssistant(scope, {
-      ...rest,
-      voice: { ...voice, ...voiceRag },
-      sms: { ...sms, ...smsRag },
-      chat: { ...chat, ...chatRag },
-    });
+    const { voiceRag, smsRag, chatRag, ...rest } = input;
+    const rag = { voice: voiceRag, sms: smsRag, chat: chatRag };
+    return importAssistant(scope, { ...rest, rag } as ImportedAssistant); // the form of a document
   }
 
   @Mutation(() => Key, {

@@ -1,4 +1,5 @@
 import { ID, InputType } from "type-graphql";
+import { CreateProjectInput } from "../projects/projects";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { CreateAssistantInput } from "../assistants/assistants";
 import {
@@ -8,16 +9,18 @@ import {
   UpdateThemeConfigurationInput,
   UpdateVoiceConfigurationInput,
 } from "../configurations/inputs";
+import { THEME } from "../configurations/texts";
 import { Field } from "../core/decorators";
 import { Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { CreateKeyInput } from "../keys/keys";
 import { CreateWebhookDestinationInput } from "../webhooks/webhooks";
+import { ImportVersionInput } from "./version-inputs";
 
 /** Imported records keep their ids, of any form. */
-const FOREIGN_ID = { minLength: 1, maxLength: 255 } as const;
-const KEPT_ID = "Id to keep, of any form; 1 to 255 characters.";
-const CREATED = "Creation time. Default: now.";
+export const FOREIGN_ID = { minLength: 1, maxLength: 255 } as const;
+export const KEPT_ID = "Id to keep, of any form; 1 to 255 characters.";
+export const CREATED = "Creation time. Default: now.";
 
 @InputType({
   description:
@@ -46,6 +49,27 @@ export class ImportAssistantInput extends CreateAssistantInput {
   smsRag?: UpdateRagSettingsInput | null;
   @Field(() => UpdateRagSettingsInput, { nullable: true, description: "Retrieval settings for text chats." })
   chatRag?: UpdateRagSettingsInput | null;
+  @Rule({ maxItems: 50 })
+  @Field(() => [String], { nullable: true, description: THEME.allowedOrigins })
+  allowedOrigins?: string[] | null;
+  @Rule({ maxItems: 100 })
+  @Field(() => [ID], { nullable: true, description: "Ids of the files that the assistant answers from." })
+  fileIds?: string[] | null;
+  @Field(() => ImportVersionInput, {
+    nullable: true,
+    description:
+      "Version that the assistant is at the source: it is stored with this number if the current version here has a lower one. Default: the next version, made now.",
+  })
+  version?: ImportVersionInput | null;
+}
+
+@InputType({ description: "Project of another service." })
+export class ImportProjectInput extends CreateProjectInput {
+  @Rule(FOREIGN_ID)
+  @Field(() => ID, { description: KEPT_ID })
+  id!: string;
+  @Field(() => Date, { nullable: true, description: CREATED })
+  createdAt?: Date | null;
 }
 
 @InputType({ description: "API key of another service." })

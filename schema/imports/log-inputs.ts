@@ -1,4 +1,4 @@
-import { ID, InputType } from "type-graphql";
+import { ID, InputType, Int } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Field } from "../core/decorators";
 import { Channel, MessageRole } from "../core/enums";
@@ -92,6 +92,38 @@ export class ImportLogInput {
   uniqueId?: string | null;
   @Field(() => JSONObject, { nullable: true, description: "Metadata supplied by the client. Default: {}." })
   metadata?: JsonObject | null;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Variables of the conversation, as `Chat.variables`. Default: {}.",
+  })
+  variables?: JsonObject | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow that ran, which may be deleted." })
+  workflowId?: string | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the workflow's node at the end, which may be deleted.",
+  })
+  workflowNodeId?: string | null;
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the deployment by which the person came, which may be deleted.",
+  })
+  deploymentId?: string | null;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Number of the version of the assistant that answered, from 1; it may have been removed. Default: none.",
+  })
+  assistantVersion?: number | null;
+  @Field(() => Boolean, {
+    nullable: true,
+    description: "Whether a draft answered that was based on this version. Default: false.",
+  })
+  draft?: boolean | null;
   @Field(() => [ImportErrorInput], { nullable: true, description: "Errors in turns of the assistant." })
   errors?: ImportErrorInput[] | null;
   @Rule({ maxItems: 10_000 })

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { counted } from "../platform/errors";
 import { parseArguments } from "./arguments";
 import COMMANDS from "./commands.json";
+import { inFolderOfCaller } from "./folder-of-caller";
 import { Application } from "./files/apply";
 import { Connection } from "./files/connection";
 import { readFolder, type LocalRecord } from "./files/folder";
@@ -54,10 +55,8 @@ async function run(): Promise<number> {
   for (const option of ["dry-run", "prune"] as const)
     if (values[option] && !FLAGS[name]?.includes(option))
       throw new Error(`${name} has no option --${option}.\nUsage: ${USAGE}`);
-  const { PARLEY_URL, PARLEY_KEY, INIT_CWD, PARLEY_COMMAND } = process.env;
-  // npm runs scripts in the folder of the package, and names the one in which it was called.
-  const here = PARLEY_COMMAND === undefined ? (INIT_CWD ?? process.cwd()) : process.cwd();
-  process.chdir(here);
+  const { PARLEY_URL, PARLEY_KEY } = process.env;
+  inFolderOfCaller();
   return command(folder, {
     url: values.url ?? PARLEY_URL,
     key: values.key ?? PARLEY_KEY,

@@ -1,5 +1,7 @@
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
+import { inFolderOfCaller } from "./folder-of-caller";
+import { importFolder } from "./folder/import-folder";
 import { Http, ImportStoppedError } from "./import/http";
 import { Progress } from "./import/progress";
 import { Report } from "./import/report";
@@ -8,6 +10,8 @@ import { importRetell } from "./import/retell";
 import { Source } from "./import/source";
 import { Target } from "./import/target";
 import { importVapi } from "./import/vapi";
+import { quotedForShell } from "./quoted-for-shell";
+import { addressOf, waitOf } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/import"];
 const OPTIONS = ["from", "from-key", "url", "key", "wait", "report"] as const;
@@ -15,7 +19,6 @@ type Options = Readonly<Partial<Record<(typeof OPTIONS)[number], string>>>;
 
 /** Exit code if records were not imported that the source gave. */
 const INCOMPLETE = 2;
-const WAIT_SECONDS = 600;
 
 /** Imports records of another service into a running server. */
 run().catch((error: unknown) => {
@@ -31,7 +34,7 @@ async function run(): Promise<void> {
   const options = values as Options;
   const [kind, file, ...others] = positionals;
   if (others.length > 0) throw wrong(`Unexpected argument "${others[0]}".`);
-  const report = new Report();
+  const report = new Report(kind === "parley");
   const progress = new Progress();
   let isDone = false;
   try {
@@ -62,12 +65,12 @@ async function importFrom(
   { show: progress, say }: Progress,
 ): Promise<void> {
   const http = (name: string, headers: Record<string, string>) =>
-    new Http({ name, headers, patienceMs: waitOf(options) * 1_000, say });
+    new Http({ name, headers, patienceMs: waitOf(options.wait, USAGE) * 1_000, say });
   const from = options["from-key"] ?? process.env.PARLEY_FROM_KEY;
   const { url, key } = targetOf(options);
   const target = new Target(http("The target", { "X-API-Key": key }), url, report);
   const sourceAt = (address: string, headers: Record<string, string>) =>
-    new Source(http("The source", headers), addressOf("--from", address));
+    new Source(http("The source", headers), addressOf("--from", address, USAGE));
   if (kind === "rest") {
     if (file !== undefined) throw wrong(`Unexpected argument "${file}".`);
     if (options.from === undefined || from === undefined)
@@ -75,8 +78,15 @@ async function importFrom(
     const source = sourceAt(options.from, { "X-API-Key": from });
     return importRest({ source, target, report, progress, open: http("The source", {}) });
   }
+  if (kind === "parley") {
+    if (file === undefined) throw wrong("Name the folder of an export.");
+    inFolderOfCaller();
+    return importFolder({ folder: file, target, report, progress });
+  }
   if (kind !== "vapi" && kind !== "retell")
-    throw wrong(kind === undefined ? "Name a source: rest, vapi or retell." : `Unknown source "${kind}".`);
+    throw wrong(
+      kind === undefined ? "Name a source: rest, parley, vapi or retell." : `Unknown source "${kind}".`,
+    );
   if ((file === undefined) === (from === undefined))
     throw wrong("Name either a file, or a key with --from-key or PARLEY_FROM_KEY.");
   const [work, address] =
@@ -95,23 +105,7 @@ function targetOf({ url = process.env.PARLEY_URL, key = process.env.PARLEY_KEY }
     throw wrong(
       "Name this server with --url or PARLEY_URL, and with --key or PARLEY_KEY a key that `npm run --silent key:create -- --import` has made.",
     );
-  return { url: addressOf("--url", url), key };
-}
-
-/** An address without a slash at its end. */
-function addressOf(option: string, text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw wrong(`${option} must be a URL that begins with http:// or https://; got "${text}".`);
-  const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
-  if (address !== undefined)
-    throw wrong(`${option} must be the address without a path of an interface: ${option} ${address}`);
-  return text.replace(/\/$/, "");
-}
-
-function waitOf({ wait }: Options): number {
-  if (wait === undefined) return WAIT_SECONDS;
-  if (!/^\d{1,6}$/.test(wait)) throw wrong(`--wait must be a whole number of seconds; got "${wait}".`);
-  return Number(wait);
+  return { url: addressOf("--url", url, USAGE), key };
 }
 
 /** The command that continues the import, without keys. */
@@ -129,6 +123,3 @@ function resumeWith(kind: string | undefined, file: string | undefined, options:
   ];
   return `What was imported stays. To continue, run the same command again:\n  ${words.join(" ")}`;
 }
-
-const quotedForShell = (text: string): string =>
-  /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

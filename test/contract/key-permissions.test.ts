@@ -39,7 +39,15 @@ test("queries need read and mutations need write, except for calls, keys, webhoo
       .sort();
   expect(by("read")).toEqual(["issueAnalyticsToken"]);
   expect(by("import")).toEqual([
-    ...["importAssistant", "importFile", "importKey", "importLogs", "importWebhookDestination"],
+    ...["importAssistant", "importAssistantDraft", "importAssistantVersions", "importDeployment"],
+    ...[
+      "importFile",
+      "importKey",
+      "importLogs",
+      "importProject",
+      "importWebhookDestination",
+      "importWorkflow",
+    ],
   ]);
   expect({ calls: by("calls"), keys: by("keys"), webhooks: by("webhooks") }).toEqual({
     calls: ["cancelCall", "placeAssistantCall", "placeWorkflowCall", "startWebCall", "startWidgetCall"],

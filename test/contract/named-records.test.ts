@@ -24,7 +24,30 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   assistants: [({ projectId }) => ({ projectId })],
   webhookDestinations: [({ projectId }) => ({ projectId })],
   webhookDestinationsConnection: [({ projectId }) => ({ projectId })],
-  importAssistant: [({ projectId }) => ({ input: { id: "imported", name: "Bea", projectId } })],
+  importAssistant: [
+    ({ projectId }) => ({ input: { id: "imported", name: "Bea", projectId } }),
+    ({ fileId }) => ({ input: { id: "imported", name: "Bea", fileIds: [fileId] } }),
+  ],
+  importAssistantDraft: [
+    ({ assistantId, fileId }) => ({
+      assistantId,
+      input: { basedOn: 1, updatedAt: "2022-01-01T00:00:00Z", fileIds: [fileId] },
+    }),
+  ],
+  importWorkflow: [
+    ({ projectId, assistantId }) => ({
+      input: {
+        ...{ id: "imported", name: "Bea", projectId, edges: [] },
+        nodes: [{ id: "imported", type: "PROMPT", name: "Ask", assistantId }],
+      },
+    }),
+  ],
+  importDeployment: [
+    ({ projectId, workflowId }) => ({ input: { id: "imported", type: "API", projectId, workflowId } }),
+    ({ assistantId, connectionId: telephonyConnectionId }) => ({
+      input: { id: "imported", type: "SMS", assistantId, telephonyConnectionId },
+    }),
+  ],
   importKey: [
     ({ assistantId }) => ({
       input: { id: "limited", value: "a_limited_key_of_another_service", assistantIds: [assistantId] },

@@ -62,6 +62,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   "/rest/v1/organization/keys": [
     { id: 5, value: KEY, type: "SECRET", status: "ACTIVE" },
     { id: 4, value: "8f1…0b9d", type: "SECRET", status: "ACTIVE" },
+    { id: 3, value: "a-key-only-for-imports", type: "SECRET", status: "ACTIVE", permissions: ["import"] },
   ],
   "/rest/v1/settings": [
     { id: 1, url: "https://example.com/hook", secret: "s", name: null, createdAt: "2023-01-01T00:00:00Z" },
@@ -128,6 +129,10 @@ describe("an import from a service of another kind", () => {
     [
       "a number out of range",
       /chat\.temperature of this assistant was left out: must be from 0 to 2; got 7\./,
+    ],
+    [
+      "a key that would lose its limits",
+      "This key may do nothing but import, which only the command line grants. [3]",
     ],
     ["a field of the assistant", "The field color of assistants has no place here. [7]"],
     ["a field of a configuration", "The field mood of voice configurations has no place here."],

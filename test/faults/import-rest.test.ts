@@ -327,7 +327,7 @@ test.each([
     "--from must be the address without a path of an interface: --from https://example.com\n",
   ],
   [["other"], 'Unknown source "other".'],
-  [[], "Name a source: rest, vapi or retell."],
+  [[], "Name a source: rest, parley, vapi or retell."],
   [["rest", "--wait", "soon"], "--wait must be a whole number of seconds"],
 ])("explains wrong arguments: %j", async (args, message) => {
   const env = { PARLEY_URL: target.url, PARLEY_KEY: "k" };

@@ -17,7 +17,7 @@ const { scripts } = JSON.parse(readFileSync(join(__dirname, "../../package.json"
   scripts: Record<string, string>;
 };
 /** Commands that open no database, or that need an empty one. */
-const WITHOUT_DATABASE = ["cli/docs", "cli/files", "cli/import", "cli/rows", "cli/restore"];
+const WITHOUT_DATABASE = ["cli/docs", "cli/export", "cli/files", "cli/import", "cli/rows", "cli/restore"];
 const commands = Object.values(scripts)
   .flatMap((script) => /launch\.mjs (cli\/[\w-]+)/.exec(script)?.[1] ?? [])
   .filter((program) => !WITHOUT_DATABASE.includes(program));

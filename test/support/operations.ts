@@ -220,6 +220,22 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   deleteFile: ({ fileId: id }) => ({ id }),
 
   importAssistant: () => ({ input: { id: "imported/assistant", name: "Bea", chat: { prompt: "changed" } } }),
+  importAssistantDraft: ({ assistantId }) => ({
+    assistantId,
+    input: { basedOn: 1, updatedAt: "2022-01-01T00:00:00Z", name: "Bea" },
+  }),
+  importAssistantVersions: ({ assistantId }) => ({
+    assistantId,
+    versions: [
+      {
+        number: 1,
+        actor: "user:ada",
+        createdAt: "2022-01-01T00:00:00Z",
+        document: { name: "Bea", fileIds: ["file"] },
+      },
+    ],
+  }),
+  importDeployment: ({ assistantId }) => ({ input: { id: "imported/deployment", type: "API", assistantId } }),
   importFile: () => ({ file: null, input: { id: "imported/file" } }),
   importKey: () => ({ input: { id: "imported/key", value: "a_key_of_another_service" } }),
   importLogs: ({ assistantId }) => ({
@@ -227,14 +243,27 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
     logs: [
       {
         id: "imported/log",
+        ...{ workflowId: "workflow", workflowNodeId: "node", deploymentId: "deployment" },
         type: "TEXT",
         createdAt: "2024-05-01T12:00:00Z",
         messages: [{ id: "1", role: "USER", content: "changed" }],
       },
     ],
   }),
+  importProject: () => ({ input: { id: "imported/project", name: "Bea" } }),
   importWebhookDestination: () => ({
     input: { id: "imported/destination", url: "https://example.com", secret: "changed" },
+  }),
+  importWorkflow: () => ({
+    input: {
+      id: "imported/workflow",
+      name: "Bea",
+      nodes: [
+        { id: "start", type: "START", name: "Start" },
+        { id: "end", type: "END", name: "End" },
+      ],
+      edges: [{ id: "edge", fromNodeId: "start", toNodeId: "end" }],
+    },
   }),
 };
 

@@ -2,6 +2,7 @@ import { connectionByAge, type Connection, type ConnectionQuery } from "../../pl
 import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { hasValues } from "../../platform/database/has-values";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Input, PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -9,6 +10,13 @@ import { missing } from "../../platform/errors";
 
 export type Project = PublicRow<"projects">;
 export type ProjectInput = Input<"projects">;
+
+/** A project of another service. */
+export interface ImportedProject extends ProjectInput {
+  readonly id: string;
+  /** Default: now. */
+  readonly createdAt?: Date | null;
+}
 
 /** Groups of assistants with webhook destinations of their own. */
 export class Projects {
@@ -35,6 +43,15 @@ export class Projects {
 
   async create(input: ProjectInput): Promise<Project> {
     const [row] = await this.scope.insert("projects", { ...input, id: newId() });
+    return row!;
+  }
+
+  /** Creates a project with this id, or makes the one with this id equal to it. */
+  async import({ id, createdAt, ...input }: ImportedProject): Promise<Project> {
+    const [stored] = await this.scope.table("projects").where({ id }).forUpdate();
+    if (stored) return hasValues(stored, input) ? stored : this.update(id, input);
+    const times = createdAt && { createdAt, updatedAt: createdAt };
+    const [row] = await this.scope.insert("projects", { ...input, id, ...times });
     return row!;
   }
 

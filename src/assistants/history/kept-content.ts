@@ -61,28 +61,54 @@ export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQuerie
 
 const UPSERT = "on conflict (organization_id, assistant_id) do update set";
 
+/** The content of a version from the part `given`. */
+const CONTENT = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
+    as content from given`;
+
+/** The parts of a version of a whole document. */
+type WholeQueries = Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>>;
+
+interface WholeParts extends VersionParts {
+  /** SQL that selects all values of the document: the name of each and the value as jsonb. */
+  readonly values: string;
+  /** Number of the version. */
+  readonly number: Knex.Raw;
+}
+
 /**
- * Parts that store a version if the whole document differs from that of the current one, or is the first one.
- * @param values SQL that selects all values of the document: the name of each and the value as jsonb
+ * Parts that store a version if the whole document differs from that of the current one, or is the first one; with a number
+ * they store it anyway.
  */
-export function wholeVersionParts(
-  pieces: Pieces,
-  { values, ...parts }: VersionParts & { values: string },
-): Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>> {
+export function wholeVersionParts(pieces: Pieces, parts: WholeParts): WholeQueries {
   const { db, home } = pieces;
-  const { id } = parts;
+  const number = `${parts.number.toQuery()}::integer`;
+  const head: Query<unknown> =
+    db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
+    select ${home.id}, ${parts.id.toQuery()}, coalesce(${number}, 1), next.content from (${CONTENT}) next ${home.join}
+    where next.content is not null
+    ${UPSERT} number = coalesce(${number}, version_heads.number + 1), content = excluded.content
+      where version_heads.content <> excluded.content or ${number} is not null
+    returning version_heads.number, version_heads.content`);
+  return partsAround(head, pieces, parts);
+}
+
+/** Parts that store a former version of an assistant, which does not change the current one. */
+export function formerVersionParts(pieces: Pieces, parts: WholeParts): WholeQueries {
+  const head: Query<unknown> = pieces.db.raw(
+    `select ${parts.number.toQuery()}::integer as number, coalesce(next.content, '{}') as content from (${CONTENT}) next`,
+  );
+  return partsAround(head, pieces, parts);
+}
+
+/** Parts that store the version that `head` selects, each after those that it reads. */
+function partsAround(head: Query<unknown>, pieces: Pieces, { id, values, author }: WholeParts): WholeQueries {
+  const { db, home } = pieces;
   return {
     given:
       db.raw(`select name, value, case when ${isLongInSql("value")} then ${digestOf("value")} end as digest
       from (${values}) as one (name, value)`),
-    head: db.raw(`insert into version_heads (organization_id, assistant_id, number, content)
-      select ${home.id}, ${id.toQuery()}, 1, next.content from (
-        select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
-          as content from given) next ${home.join} where next.content is not null
-      ${UPSERT} number = version_heads.number + 1, content = excluded.content
-        where version_heads.content <> excluded.content
-      returning version_heads.number, version_heads.content`),
-    version: versionOf(pieces, parts),
+    head,
+    version: versionOf(pieces, { id, author }),
     texts: db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
       select distinct ${home.id}, ${id.toQuery()}, digest, value::text from given ${home.join}
       where digest is not null and exists (select from head) on conflict do nothing`),

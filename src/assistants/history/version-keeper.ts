@@ -11,6 +11,15 @@ export const KEEP_STEP = "keep_versions";
 /** Ports of the services of this process that make versions. */
 const keeping = new WeakSet<object>();
 
+/** What a version of another service keeps. */
+export interface KeptVersion {
+  readonly number: number;
+  readonly note?: string | null;
+  /** As `AssistantVersion.actor`. */
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
 /** A document as it is stored now: its parts as JSON text, and the lists of functions as they are written. */
 interface LiveDocument {
   /** Who makes the first version, as JSON. */
@@ -74,32 +83,39 @@ export class VersionKeeper {
   /**
    * Stores a version if the assistant differs from its current one, or has none. Concurrent changes of the assistant
    * wait until the end of the transaction.
+   * @param kept the version that the assistant is at another service, which is stored if its number is higher than the
+   * current one
    */
-  async record(assistantId: string, note?: string | null): Promise<void> {
+  async record(assistantId: string, note?: string | null, kept?: KeptVersion): Promise<void> {
     if (!(await this.isKeeping())) return;
     await this.scope.transaction(async (scope) => {
       const keeper = scope.of(VersionKeeper);
       const live = await keeper.lock(assistantId);
-      if (live) await keeper.store(assistantId, live, keeper.author(note));
+      if (!live) return;
+      const isAhead = kept && (await keeper.isAhead(assistantId, kept));
+      if (isAhead) await keeper.store(assistantId, live, authorOf(kept), kept.number);
+      else await keeper.store(assistantId, live, keeper.author(note));
     });
   }
 
-  private async store(assistantId: string, live: LiveDocument, author: string): Promise<void> {
+  private async isAhead(assistantId: string, { number }: KeptVersion): Promise<boolean> {
+    const later = this.scope.table("version_heads").where({ assistantId }).where("number", ">=", number);
+    return (await later.select("number")).length === 0;
+  }
+
+  /** @param number of the version; null: the next one */
+  private async store(
+    assistantId: string,
+    live: LiveDocument,
+    author: string,
+    number: number | null = null,
+  ): Promise<void> {
     const files = await this.scope.read(FILE_IDS, [assistantId]);
     const { assistant, voice, sms, chat, theme } = live;
     const functions = SPOKEN_KINDS.map((kind) => withoutSecrets(kind, live[`${kind}Functions`]));
     const ids = JSON.stringify(files.map(({ fileId }) => fileId));
-    await this.scope.write(RECORD, [
-      assistantId,
-      author,
-      assistant,
-      voice,
-      sms,
-      chat,
-      theme,
-      ...functions,
-      ids,
-    ]);
+    const parts = [assistant, voice, sms, chat, theme];
+    await this.scope.write(RECORD, [assistantId, author, ...parts, ...functions, ids, number]);
   }
 
   /** Locks the rows of an assistant in the order that all changes have. @returns undefined if there is none */
@@ -107,6 +123,17 @@ export class VersionKeeper {
     const [live] = await this.scope.write(LOCK, [assistantId]);
     return live;
   }
+}
+
+/** The author of a version of another service, as the statements take it. */
+export function authorOf({ actor, note, createdAt }: KeptVersion): string {
+  const [, kind, id] = /^(user|key):(.*)$/s.exec(actor) ?? [];
+  const who = {
+    actor: kind === "user" ? "TOKEN" : kind === "key" ? "SECRET" : actor.toUpperCase(),
+    ...(kind === "key" && { keyId: id }),
+    ...(kind === "user" && { userId: id }),
+  };
+  return JSON.stringify({ ...who, note: note ?? null, at: createdAt });
 }
 
 /** A lock of several tables is taken in the order of the tables. */
@@ -133,7 +160,10 @@ const FILE_IDS = statement<{ fileId: string }>(({ db }) =>
   order by assistant_files.file_id`),
 );
 
-/** Parameters: id, author, the parts of the document, the lists of functions, the ids of the files. */
+/**
+ * Parameters: id, author, the parts of the document, the lists of functions, the ids of the files, the number of the
+ * version; without one, it is the next, if the document differs.
+ */
 const RECORD = new Statement<{ number: number }>((pieces) => {
   const { db, $ } = pieces;
   const part = (prefix: string, place: number) =>
@@ -145,7 +175,7 @@ const RECORD = new Statement<{ number: number }>((pieces) => {
     ...SPOKEN_KINDS.map((kind, index) => functions(kind, index + 8)),
     `select 'fileIds', ${$(11).toQuery()}::jsonb`,
   ].join(" union all ");
-  const made = wholeVersionParts(pieces, { id: $(1), values, author: $(2) });
+  const made = wholeVersionParts(pieces, { id: $(1), values, author: $(2), number: $(12) });
   return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
     texts as (${sqlOf(made.texts)}) select number from head`);
 });

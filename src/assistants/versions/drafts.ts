@@ -1,24 +1,13 @@
 import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, failAt, invalid, missing } from "../../platform/errors";
-import { isReadable } from "../../platform/ports/document-reader";
+import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import type { ConfigurationWarning } from "../assistants/warnings";
-import { originsOf } from "../configurations/origins";
-import { Files } from "../files/files";
-import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
+import type { SecretsBySlot } from "../history/function-secrets";
 import { AttachedFiles } from "../knowledge/attached-files";
+import { checkedDocument } from "./checked-document";
 import { differences, type DocumentChange } from "./differences";
-import {
-  documentOf,
-  fileIdsIn,
-  functionsIn,
-  valuesOf,
-  withoutSecretsIn,
-  type Document,
-  type DocumentValues,
-  type PartialDocument,
-} from "./document";
+import { documentOf, fileIdsIn, type Document, type DocumentValues, type PartialDocument } from "./document";
 import { documentWarnings, warnOfChanges } from "./document-warnings";
 import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
@@ -32,14 +21,12 @@ export interface AssistantDraft {
   readonly updatedAt: Date;
 }
 
+/** What an imported draft keeps. */
+export type KeptDraft = Pick<AssistantDraft, "basedOn" | "updatedAt">;
+
 interface DraftRow extends AssistantDraft {
   readonly content: DocumentValues;
   readonly sealedSecrets: string | null;
-}
-
-interface CheckedInput {
-  readonly values: DocumentValues;
-  readonly secrets: SecretsBySlot;
 }
 
 /** How a change is published. */
@@ -87,14 +74,15 @@ export class Drafts {
 
   /**
    * Adds changes to the draft of an assistant, or begins one.
+   * @param kept facts of a draft of another service, which takes the place of the one here
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, BAD_USER_INPUT
    */
-  async save(assistantId: string, input: PartialDocument): Promise<AssistantDraft> {
+  async save(assistantId: string, input: PartialDocument, kept?: KeptDraft): Promise<AssistantDraft> {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
       const drafts = scope.of(Drafts);
-      const { values, secrets } = await drafts.checked(input);
-      const draft = await drafts.row(assistantId);
+      const { values, secrets } = await checkedDocument(scope, input);
+      const draft = kept ? undefined : await drafts.row(assistantId);
       await scope.of(AttachedFiles).addToDraft(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
@@ -103,6 +91,7 @@ export class Drafts {
           content: { ...draft?.content, ...values },
           sealedSecrets: drafts.sealed(assistantId, { ...drafts.secretsOf(draft), ...secrets }),
           updatedAt: currentDate(),
+          ...kept,
         })
         .onConflict(["organizationId", "assistantId"])
         .merge();
@@ -171,7 +160,7 @@ export class Drafts {
     note: string | null | undefined,
   ): Promise<Assistant> {
     const { scope } = this;
-    const { values, secrets } = await this.checked(input);
+    const { values, secrets } = await checkedDocument(scope, input);
     await writeDocument(scope, assistantId, { values, secrets, note });
     await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
     return scope.of(Assistants).byId(assistantId);
@@ -183,28 +172,6 @@ export class Drafts {
       return ids.map((id) => rows.find((row) => row.assistantId === id));
     });
     return loader.load(assistantId);
-  }
-
-  /** The values of an input that the assistant can have, and the secrets of its functions. */
-  private async checked({ allowedOrigins, fileIds, ...input }: PartialDocument): Promise<CheckedInput> {
-    for (const [index, id] of (fileIds ?? []).entries()) await this.checkFile(id, `fileIds.${index}`);
-    const origins = allowedOrigins && originsOf(allowedOrigins, "allowedOrigins");
-    const ids = fileIds && [...new Set(fileIds)].sort();
-    const values = valuesOf({ ...input, allowedOrigins: origins, fileIds: ids });
-    const functions = functionsIn(values);
-    return {
-      values: withoutSecretsIn(values),
-      secrets: Object.assign({}, ...functions.map(([kind, text]) => secretsIn(kind, text))) as SecretsBySlot,
-    };
-  }
-
-  private async checkFile(id: string, path: string): Promise<void> {
-    const { detectedType } = await this.scope
-      .of(Files)
-      .byId(id)
-      .catch((error) => failAt(path, error));
-    if (!isReadable(detectedType))
-      throw invalid([{ path, message: `is a file of type ${detectedType}, which assistants cannot read` }]);
   }
 
   private secretsOf(draft: DraftRow | undefined): SecretsBySlot {

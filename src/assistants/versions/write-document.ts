@@ -12,7 +12,7 @@ import {
   type SecretsBySlot,
 } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
-import { VersionKeeper } from "../history/version-keeper";
+import { VersionKeeper, type KeptVersion } from "../history/version-keeper";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { liveValues } from "./live-values";
 import { fileIdsIn, functionsIn, rowsOf, type DocumentValues } from "./document";
@@ -22,6 +22,8 @@ interface Writing {
   /** New secrets of functions. */
   readonly secrets?: SecretsBySlot;
   readonly note: string | null | undefined;
+  /** The version that the assistant is at another service. */
+  readonly version?: KeptVersion;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function lockDocument(scope: Scope, assistantId: string): Promise<v
 export async function writeDocument(
   scope: Scope,
   assistantId: string,
-  { values, secrets: given = {}, note }: Writing,
+  { values, secrets: given = {}, note, version }: Writing,
 ): Promise<void> {
   const live = await liveValues(scope, assistantId);
   const current = await scope.of(SecretSlots).current(assistantId);
@@ -75,7 +77,7 @@ export async function writeDocument(
       .update(encoded({ ...row, updatedAt }));
   const fileIds = fileIdsIn(written);
   if (fileIds) await attachAll(scope, assistantId, fileIds);
-  await scope.of(VersionKeeper).record(assistantId, note);
+  await scope.of(VersionKeeper).record(assistantId, note, version);
   scope.forget();
 }
 

@@ -38,6 +38,12 @@ export interface ImportedLog {
   readonly externalId?: string | null;
   readonly uniqueId?: string | null;
   readonly metadata?: JsonObject | null;
+  readonly variables?: JsonObject | null;
+  readonly workflowId?: string | null;
+  readonly workflowNodeId?: string | null;
+  readonly deploymentId?: string | null;
+  readonly assistantVersion?: number | null;
+  readonly draft?: boolean | null;
   readonly errors?: readonly { readonly at: Date; readonly message: string }[] | null;
   readonly messages: readonly ImportedMessage[];
 }
@@ -101,7 +107,10 @@ function chatOf(assistantId: string, log: ImportedLog): New<"chats"> {
     endedReason: endedReason || IMPORTED,
     ...labelOf(log),
     recordingUrl: recordingUrl || null,
+    ...{ workflowId: log.workflowId, workflowNodeId: log.workflowNodeId, deploymentId: log.deploymentId },
+    ...{ assistantVersion: log.assistantVersion, runsDraft: log.draft ?? false },
     metadata: log.metadata ?? {},
+    variables: log.variables ?? {},
     errors: (errors ?? []).map(({ at, message }) => ({ at: at.toISOString(), message })),
     messageCount: count,
     answeredSequence: count,

@@ -15,12 +15,15 @@ export class Report {
   private readonly missing = new Map<string, string[]>();
   private failed = false;
 
+  /** @param isExact whether unchanged records are those that this run has left as they were */
+  constructor(private readonly isExact = false) {}
+
   /** @param what the kind of records, in the plural */
   stored(what: string, count = 1): void {
     this.countOf(what).stored += count;
   }
 
-  /** Counts records that were here before, and may have been made equal to those of the source. */
+  /** Counts records that were here before, and may have been made equal to those of the source unless counts are exact. */
   unchanged(what: string, count = 1): void {
     this.countOf(what).unchanged += count;
   }
@@ -51,9 +54,12 @@ export class Report {
       ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,
     );
     const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
+    const isSame =
+      counts.length > 0 && !this.failed && [...this.counts.values()].every(({ stored }) => stored === 0);
     return [
       "Imported:",
       ...(counts.length > 0 ? counts : ["  nothing"]),
+      ...(isSame && this.isExact ? ["Nothing has changed: everything is here already."] : []),
       ...(missing.length > 0 ? ["", "Not taken over:", ...missing] : []),
     ];
   }

@@ -18,9 +18,9 @@ const MOST = { logs: 50, bytes: 4 * 1024 * 1024 };
 /** Imports the logs of an assistant with their messages. Those that are here are not read again. */
 export async function importLogs(work: Import, assistantId: string): Promise<void> {
   const { source, report, progress } = work;
-  const stored = await storedIds(work, assistantId);
+  const stored = await storedLogIds(work, assistantId);
   const path = `/rest/v1/assistants/${encodeURIComponent(assistantId)}`;
-  const batch = new Batch(work, assistantId);
+  const batch = new LogBatch(work, assistantId);
   let waiting: JsonObject[] = [];
   const read = async () => {
     const logs = await Promise.all(waiting.map((item) => readLog(work, path, item)));
@@ -58,12 +58,12 @@ async function readLog(
 }
 
 /** Logs that are stored together. */
-class Batch {
+export class LogBatch {
   private logs: JsonObject[] = [];
   private bytes = 0;
 
   constructor(
-    private readonly work: Import,
+    private readonly work: Pick<Import, "target" | "report">,
     private readonly assistantId: string,
   ) {}
 
@@ -99,7 +99,11 @@ class Batch {
   }
 }
 
-async function storedIds({ target }: Import, assistantId: string): Promise<Set<string>> {
+/** Ids of the logs of an assistant that are here. */
+export async function storedLogIds(
+  { target }: Pick<Import, "target">,
+  assistantId: string,
+): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let after: unknown = null; ;) {
     const { logs } = await target.run(LOGS, { assistantId, after });

@@ -25,6 +25,11 @@ export async function importKeys({ source, target, report, progress }: Import): 
       report.refuse("The source shows no full value of this key: use a SECRET key as --from-key.", id);
       continue;
     }
+    if (Array.isArray(key.permissions) && key.permissions.every((one) => one === "import")) {
+      // Without its only permission, it would have no limits.
+      report.note("This key may do nothing but import, which only the command line grants.", id);
+      continue;
+    }
     const known = stored.find((one) => one.id === id);
     const input = inputOf(key);
     if (Array.isArray(key.permissions) && key.permissions.includes("import"))

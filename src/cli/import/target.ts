@@ -3,8 +3,9 @@ import type { Problem } from "../../platform/errors";
 import { ImportStoppedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
 
-interface GraphQLProblem {
+export interface GraphQLProblem {
   readonly message: string;
+  readonly path?: readonly (string | number)[];
   readonly extensions?: { readonly code?: string; readonly details?: readonly Problem[] };
 }
 interface Result {
@@ -68,7 +69,7 @@ export class Target {
       method: "POST",
       body,
       headers,
-      problemIn: transientIn,
+      problemIn: (one) => transientIn(one),
     });
     const { data, errors } = resultOf(answer);
     const [error] = errors ?? [];
@@ -141,13 +142,16 @@ function formOf(request: JsonObject, { name, type, content }: SentFile): FormDat
   return form;
 }
 
-function transientIn(answer: Answer): string | undefined {
-  const error = resultOf(answer).errors?.find(({ extensions }) => TRANSIENT.has(extensions?.code ?? ""));
+/** @param service its name in messages */
+export function transientIn(answer: Answer, service = "target"): string | undefined {
+  const error = resultOf(answer, service).errors?.find(({ extensions }) =>
+    TRANSIENT.has(extensions?.code ?? ""),
+  );
   return error && `asks to wait (${error.message})`;
 }
 
-/** @throws ImportStoppedError if the answer is none of GraphQL */
-function resultOf({ status, body }: Answer): Result {
+/** @param service its name in messages. @throws ImportStoppedError if the answer is none of GraphQL */
+export function resultOf({ status, body }: Answer, service = "target"): Result {
   try {
     const result: unknown = JSON.parse(body.toString());
     if (typeof result === "object" && result !== null && ("data" in result || "errors" in result))
@@ -156,6 +160,6 @@ function resultOf({ status, body }: Answer): Result {
     // reported below
   }
   throw new ImportStoppedError(
-    `The target gave no answer of GraphQL (status ${status}): --url must be the address of a Parley server, such as https://parley.example.com.`,
+    `The ${service} gave no answer of GraphQL (status ${status}): --url must be the address of a Parley server, such as https://parley.example.com.`,
   );
 }

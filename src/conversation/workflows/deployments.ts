@@ -3,8 +3,10 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import { hasValues } from "../../platform/database/has-values";
 import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
+import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
@@ -56,6 +58,13 @@ export interface DeploymentInput {
   readonly assistantVersion?: number | null;
   readonly workflowId?: string | null;
   readonly telephonyConnectionId?: string | null;
+}
+
+/** A deployment of another service. */
+export interface ImportedDeployment extends DeploymentInput {
+  readonly id: string;
+  /** Default: now. */
+  readonly createdAt?: Date | null;
 }
 
 /** Deployments: the places where people reach an organization's assistants and workflows. */
@@ -114,15 +123,29 @@ export class Deployments {
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND,
    * TELEPHONY_CONNECTION_NOT_FOUND, CONFLICT; BAD_USER_INPUT unless exactly one of assistant and workflow is given
    */
-  async create(input: DeploymentInput): Promise<Deployment> {
-    const { assistantId = null, workflowId = null } = input;
+  create(input: DeploymentInput): Promise<Deployment> {
+    return this.add({ ...input, id: newId() });
+  }
+
+  /**
+   * Creates a deployment with this id, or makes the one with this id equal to it.
+   * @throws as `create`
+   */
+  async import({ id, createdAt, ...input }: ImportedDeployment): Promise<Deployment> {
+    const [stored] = await this.scope.table("deployments").where({ id }).forUpdate();
+    if (stored) return hasValues(stored, input) ? stored : this.update(id, input);
+    return this.add({ ...input, id, ...(createdAt && { createdAt, updatedAt: createdAt }) });
+  }
+
+  private async add(row: New<"deployments">): Promise<Deployment> {
+    const { assistantId = null, workflowId = null, key } = row;
     checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
-      await scope.of(Deployments).check(input);
-      await checkVersion(scope, assistantId, input.assistantVersion);
-      const insert = async () => await scope.insert("deployments", { ...input, id: newId() });
-      const [row] = await withFreeKey(scope, "deployments", { key: input.key }, insert);
-      return row!;
+      await scope.of(Deployments).check(row);
+      await checkVersion(scope, assistantId, row.assistantVersion);
+      const insert = async () => await scope.insert("deployments", row);
+      const [stored] = await withFreeKey(scope, "deployments", { key }, insert);
+      return stored!;
     });
   }
 
@@ -160,7 +183,7 @@ export class Deployments {
     return { id };
   }
 
-  private async check(input: Partial<DeploymentInput>): Promise<void> {
+  private async check(input: Partial<DeploymentInput | New<"deployments">>): Promise<void> {
     const { assistantId, workflowId, projectId, telephonyConnectionId: connectionId } = input;
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
     if (workflowId != null) await this.scope.of(Workflows).lockForChat(workflowId);

@@ -6,6 +6,7 @@ import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing, type Problem } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
+import type { KeptColumns } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
 export interface WorkflowEdgeInput {
@@ -37,7 +38,7 @@ export class WorkflowEdges {
   }
 
   /** @throws WORKFLOW_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND; BAD_USER_INPUT with a problem per missing or invalid field */
-  async create(workflowId: string, input: WorkflowEdgeInput): Promise<WorkflowEdge> {
+  async create(workflowId: string, input: WorkflowEdgeInput, kept?: KeptColumns): Promise<WorkflowEdge> {
     const edge = { kind: "DEFAULT" as const, ...input };
     return this.scope.transaction(async (scope) => {
       await scope.of(Workflows).lockForChat(workflowId);
@@ -50,6 +51,7 @@ export class WorkflowEdges {
       const [row] = await scope.insert("workflow_edges", {
         ...edge,
         id: newId(),
+        ...kept,
         workflowId,
       });
       return row!;

@@ -3,6 +3,7 @@ import { Assistants } from "../../assistants/assistants/assistants";
 import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
+import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -22,6 +23,9 @@ export interface WorkflowNodeInput {
   readonly metadata?: JsonObject;
 }
 
+/** The columns that an imported node or edge keeps. */
+export type KeptColumns = Pick<New<"workflow_nodes">, "id" | "createdAt">;
+
 /** Per workflow. */
 const MAX_NODES = 200;
 /** The nodes of workflows. */
@@ -38,7 +42,7 @@ export class WorkflowNodes {
   }
 
   /** @throws WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
-  async create(workflowId: string, input: WorkflowNodeInput): Promise<WorkflowNode> {
+  async create(workflowId: string, input: WorkflowNodeInput, kept?: KeptColumns): Promise<WorkflowNode> {
     await this.check(input);
     return this.scope.transaction(async (scope) => {
       await scope.of(Workflows).lockForChat(workflowId);
@@ -50,6 +54,7 @@ export class WorkflowNodes {
       const [row] = await scope.insert("workflow_nodes", {
         ...input,
         id: newId(),
+        ...kept,
         workflowId,
       });
       return row!;

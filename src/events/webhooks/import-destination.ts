@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { hasValues } from "../../platform/database/has-values";
 import type { Scope } from "../../platform/database/scope";
 import type { WebhookDestinationInput } from "./destination-input";
 import { WebhookDestinations, type WebhookDestination } from "./destinations";
@@ -22,9 +22,6 @@ export async function importDestination(
   const [row] = await scope.table("webhook_destinations").select("id").where({ id });
   if (!row) return destinations.create(input, { id, ...(createdAt && { createdAt }) });
   const stored = await destinations.byId(id);
-  const isSame = Object.entries(input).every(
-    ([name, value]) => value === undefined || isDeepStrictEqual(stored[name as keyof typeof input], value),
-  );
   // An update would enable a destination that was disabled after failures.
-  return isSame ? stored : destinations.update(id, input);
+  return hasValues(stored, input) ? stored : destinations.update(id, input);
 }

@@ -1,0 +1,90 @@
+import { Quotas } from "../../account/organization/quotas";
+import { Projects } from "../../account/projects/projects";
+import { currentDate } from "../../platform/clock";
+import { encoded } from "../../platform/database/encoded";
+import { hasValues } from "../../platform/database/has-values";
+import { withFreeKey } from "../../platform/database/record-key";
+import type { Scope } from "../../platform/database/scope";
+import type { MissingVariables } from "../../platform/database/value-types";
+import { Assistants, type Assistant } from "../assistants/assistants";
+import { CONFIGURATIONS, type ConfigurationKind } from "../configurations/configurations";
+import { Templates } from "../configurations/templates";
+import { warnOfUnusableNames } from "../configurations/variable-names";
+import type { KeptVersion } from "../history/version-keeper";
+import { checkedDocument } from "./checked-document";
+import type { PartialDocument } from "./document";
+import { lockDocument, writeDocument } from "./write-document";
+
+/** An assistant of another service. */
+export interface ImportedAssistant extends PartialDocument {
+  readonly id: string;
+  readonly name: string;
+  /** Default: none, or the one that it has here. */
+  readonly key?: string | null;
+  /** Default: none, or the one that it has here. */
+  readonly projectId?: string | null;
+  /** Default: KEEP, or the one that it has here. */
+  readonly missingVariables?: MissingVariables | null;
+  /** Default: now. */
+  readonly createdAt?: Date | null;
+  /** The version that it is at the source. Default: the next number, and now. */
+  readonly version?: KeptVersion | null;
+}
+
+type Kept = Omit<ImportedAssistant, "version">;
+
+const KINDS = Object.keys(CONFIGURATIONS) as ConfigurationKind[];
+
+/**
+ * Creates an assistant with this id, or makes the one with this id equal to it, also if it was deleted: as one version.
+ * Runs in a transaction. Configurations and their fields that are omitted keep their values.
+ * @throws QUOTA_EXCEEDED, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND, CONFLICT, FILE_NOT_FOUND, BAD_USER_INPUT
+ */
+export async function importAssistant(scope: Scope, input: ImportedAssistant): Promise<Assistant> {
+  const { version, ...kept } = { description: null, variables: null, ...input };
+  const { id, key: _k, missingVariables: _m, projectId, createdAt: _c, ...document } = kept;
+  if (await scope.of(Templates).find(id)) await scope.of(Templates).rejectWrite(id);
+  if (projectId != null) await scope.of(Projects).byId(projectId);
+  warnOfUnusableNames(scope, document.variables);
+  const { values, secrets } = await checkedDocument(scope, document);
+  const isNew = await storeRows(scope, kept);
+  if (isNew) scope.forget();
+  else await lockDocument(scope, id);
+  await writeDocument(scope, id, { values, secrets, note: "Imported", ...(version && { version }) });
+  return scope.of(Assistants).byId(id);
+}
+
+/**
+ * Stores what is no part of the document, and default configurations of a new assistant.
+ * @returns whether the assistant is new
+ */
+async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
+  const { id, name, description, variables, key, missingVariables, projectId, createdAt } = kept;
+  const [stored] = await scope.table("assistants").where({ id }).forUpdate();
+  const values = {
+    ...(key !== undefined && { key }),
+    ...(projectId !== undefined && { projectId }),
+    ...(missingVariables != null && { missingVariables }),
+  };
+  if (stored?.deletedAt !== null) await scope.of(Quotas).checkRoomFor("assistants");
+  if (!stored) {
+    const times = createdAt && { createdAt, updatedAt: createdAt };
+    await withFreeKey(scope, "assistants", { id, key }, () =>
+      scope
+        .insert("assistants", { id, name, description, variables, ...values, ...times })
+        .then(() => undefined),
+    );
+    for (const kind of KINDS) await scope.insert(CONFIGURATIONS[kind], { assistantId: id });
+    return true;
+  }
+  if (hasValues(stored, values) && stored.deletedAt === null) return false;
+  const changes = { ...encoded(values), deletedAt: null, updatedAt: currentDate() };
+  await withFreeKey(scope, "assistants", { id, key }, () =>
+    scope
+      .table("assistants")
+      .where({ id })
+      .update(changes)
+      .then(() => undefined),
+  );
+  return false;
+}

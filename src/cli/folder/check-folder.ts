@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isObject } from "../import/source";
+import { digestOf } from "./folder-writer";
+import { CONTENTS, FORMAT, FORMAT_VERSION, MANIFEST, PARTS, STATE, type Manifest } from "./format";
+import { LineError, linesOf } from "./lines";
+
+/** A folder that is no complete export: one problem per line, as `file:line: message`. */
+export class DamagedFolderError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+  }
+}
+
+/** Problems that are printed; the others are counted. */
+const MOST_PROBLEMS = 20;
+
+/**
+ * Checks that a folder is a complete export, as it was written: nothing is imported from a damaged one.
+ * @throws DamagedFolderError
+ */
+export async function checkFolder(folder: string): Promise<Manifest> {
+  const manifest = manifestIn(folder);
+  const problems: string[] = [];
+  for (const [name, entry] of Object.entries(manifest.files)) {
+    const path = join(folder, name);
+    if (!existsSync(path)) problems.push(`${path}: The file is missing.`);
+    else if ((await digestOf(path)).sha256 !== entry.sha256) problems.push(await damageOf(path, entry.bytes));
+  }
+  if (problems.length === 0) problems.push(...(await problemsOfContents(folder)));
+  if (problems.length > MOST_PROBLEMS)
+    problems.splice(MOST_PROBLEMS, problems.length, `${problems.length - MOST_PROBLEMS} more problems.`);
+  if (problems.length > 0) throw new DamagedFolderError(problems);
+  return manifest;
+}
+
+function manifestIn(folder: string): Manifest {
+  const path = join(folder, MANIFEST);
+  const fail = (message: string): never => {
+    throw new DamagedFolderError([`${path}:1: ${message}`]);
+  };
+  if (existsSync(join(folder, STATE)))
+    return fail("The export is not complete. Continue it with the command that began it.");
+  if (!existsSync(path)) return fail("The file is missing: this folder is no export.");
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    return fail(`The file is no JSON: ${(error as Error).message}.`);
+  }
+  if (!isObject(value) || value.format !== FORMAT || !isObject(value.files))
+    return fail(`The file is no manifest of the format ${FORMAT}.`);
+  if (value.formatVersion !== FORMAT_VERSION)
+    return fail(
+      `The folder has version ${JSON.stringify(value.formatVersion)} of the format, and this Parley reads version ${FORMAT_VERSION}.`,
+    );
+  return value as unknown as Manifest; // its digests prove that an export has written it
+}
+
+/** Where a file differs from what was written, as far as its lines say it. */
+async function damageOf(path: string, bytes: number): Promise<string> {
+  try {
+    if (path.endsWith(".ndjson")) for await (const _ of linesOf(path));
+  } catch (error) {
+    if (error instanceof LineError) return error.message;
+    throw error;
+  }
+  const size = statSync(path).size;
+  return size === bytes
+    ? `${path}:1: The content differs from what the export wrote: its SHA-256 digest is another one.`
+    : `${path}:1: The file has ${size} bytes instead of ${bytes}.`;
+}
+
+/** Problems of the contents of files, whose digests stand in their records. */
+async function problemsOfContents(folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  const list = join(folder, PARTS.files);
+  for await (const { number, line } of linesOf(list)) {
+    const path = contentOf(folder, line.content);
+    if (path === undefined) problems.push(`${list}:${number}: content must name a file in ${CONTENTS}/.`);
+    else if (!existsSync(path)) problems.push(`${list}:${number}: ${path} is missing.`);
+    else if ((await digestOf(path)).sha256 !== line.sha256)
+      problems.push(`${list}:${number}: ${path} differs from what the export wrote.`);
+  }
+  return problems;
+}
+
+/** Path of the content of a file; undefined for a name that leads out of the folder. */
+export function contentOf(folder: string, name: unknown): string | undefined {
+  const [, plain] = /^files\/([a-z0-9_][a-z0-9-]*)$/.exec(String(name)) ?? [];
+  return plain === undefined ? undefined : join(folder, CONTENTS, plain);
+}

@@ -1,0 +1,133 @@
+import type { JsonObject } from "../../platform/json/json-object";
+import { RefusedError } from "../import/http";
+import { isObject, objectsIn } from "../import/source";
+import type { Line } from "./format";
+import { linesOf } from "./lines";
+import { CALL, ENTRY, FACTS, LOG } from "./selections";
+import { isGone, UnreadableError, type Server } from "./server";
+import { withIds, type Export } from "./work";
+
+/** Logs, and messages of them, per request: a document may have 15 aliases, two for each log. */
+const MOST = { logs: 7, messages: 1_000 };
+const LIST = `query ($after: String) { logs(first: 100, after: $after, orderBy: OLDEST_FIRST) {
+  edges { cursor node { ${ENTRY} } } pageInfo { hasNextPage } } }`;
+
+interface Edge {
+  readonly cursor: string;
+  readonly node: JsonObject & { readonly id: string; readonly messageCount: number };
+}
+
+/** Exports the logs with their messages and calls, oldest first. */
+export async function exportLogs(work: Export): Promise<void> {
+  const { server, writer, progress } = work;
+  let place = writer.begin("logs");
+  for (let isLast = false; !isLast; place = writer.state.current!) {
+    const { data, errors } = await server.read(LIST, { after: place.cursor });
+    if (!data.logs && place.cursor !== null && errors[0]?.extensions?.code === "BAD_USER_INPUT") {
+      writer.begin("logs", true); // the log of the cursor is gone
+      continue;
+    }
+    if (!data.logs)
+      throw new UnreadableError(errors[0]?.extensions?.code ?? "", errors[0]?.message ?? "No list.");
+    for (const { message } of errors.filter((one) => !isGone(one)))
+      writer.gap(`A field of logs was not read: ${message}`);
+    const { edges, pageInfo } = data.logs as { edges: Edge[]; pageInfo: { hasNextPage: boolean } };
+    for (const batch of batchesOf(edges)) {
+      writer.append(await readBatch(work, batch), batch.at(-1)!.cursor);
+      progress(`logs: ${writer.state.current!.records}`);
+    }
+    isLast = !pageInfo.hasNextPage;
+  }
+}
+
+function batchesOf(edges: readonly Edge[]): Edge[][] {
+  const batches: Edge[][] = [];
+  let messages = Infinity;
+  for (const edge of edges) {
+    const isFull = messages + edge.node.messageCount > MOST.messages || batches.at(-1)?.length === MOST.logs;
+    if (isFull) batches.push([]);
+    messages = (isFull ? 0 : messages) + edge.node.messageCount;
+    batches.at(-1)!.push(edge);
+  }
+  return batches;
+}
+
+/** Reads logs together; if that fails, one after the other, so that the others are exported. */
+async function readBatch(work: Export, batch: readonly Edge[]): Promise<Line[]> {
+  try {
+    return await readLogs(work, batch);
+  } catch (error) {
+    if (!(error instanceof RefusedError || error instanceof UnreadableError)) throw error;
+    if (batch.length > 1) return (await inTurn(batch, (one) => readBatch(work, [one]))).flat();
+    work.writer.gap(`This log was not read: ${error.message}`, batch[0]!.node.id);
+    return [];
+  }
+}
+
+async function inTurn<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await run(item));
+  return results;
+}
+
+async function readLogs({ server, writer }: Export, batch: readonly Edge[]): Promise<Line[]> {
+  const { data, errors } = await server.read(queryOf(batch), variablesOf(batch));
+  const [refusal] = errors.filter(({ path }) => path === undefined);
+  if (refusal) throw new UnreadableError(refusal.extensions?.code ?? "", refusal.message);
+  for (const { message, path } of errors.filter((one) => !isGone(one))) {
+    const index = Number(String(path?.[0]).slice(1));
+    writer.gap(`A field of logs was not read: ${message}`, batch[index]?.node.id);
+  }
+  return batch.flatMap(({ node }, index) => {
+    const [log, call] = [data[`l${index}`], data[`c${index}`]];
+    return isObject(log) ? [lineOf(node, log, isObject(call) ? withIds(call) : null)] : []; // deleted meanwhile
+  });
+}
+
+const queryOf = (batch: readonly Edge[]): string => {
+  const parts = batch.map(
+    ({ node }, index) => `l${index}: log(assistantId: $a${index}, id: $i${index}) { ${LOG} }
+      ${node.type === "VOICE" ? `c${index}: call(id: $i${index}) { ${CALL} }` : ""}`,
+  );
+  const variables = batch.map((_, index) => `$a${index}: ID!, $i${index}: ID!`);
+  return `query (${variables.join(", ")}) { ${parts.join("\n")} }`;
+};
+
+const variablesOf = (batch: readonly Edge[]): JsonObject =>
+  Object.fromEntries(
+    batch.flatMap(({ node }, index) => [
+      [`a${index}`, node.assistantId],
+      [`i${index}`, node.id],
+    ]),
+  );
+
+function lineOf(
+  { chat, messageCount: _count, ...entry }: JsonObject,
+  log: JsonObject,
+  call: Line | null,
+): Line {
+  const { user, ...facts } = withIds(isObject(chat) ? chat : {});
+  const uniqueId = isObject(user) ? user.uniqueId : null;
+  const { messages, ...others } = log;
+  const items = isObject(messages) ? messages.items : [];
+  return { ...entry, ...facts, uniqueId, ...others, call, messages: items };
+}
+
+/** Exports what assistants remember of the people in the exported logs. */
+export async function exportEndUsers({ server, writer, progress }: Export): Promise<void> {
+  writer.begin("end users", true);
+  const seen = new Set<unknown>();
+  for await (const { line } of linesOf(writer.pathOf("logs"))) {
+    if (typeof line.uniqueId !== "string" || seen.has(line.uniqueId)) continue;
+    seen.add(line.uniqueId);
+    const facts = await readFacts(server, line.uniqueId);
+    if (facts.length > 0) writer.append([{ uniqueId: line.uniqueId, facts }], null);
+    progress(`end users: ${seen.size}`);
+  }
+}
+
+async function readFacts(server: Server, uniqueId: string): Promise<JsonObject[]> {
+  const query = `query ($uniqueId: String!) { endUser(uniqueId: $uniqueId) { ${FACTS} } }`;
+  const { endUser } = await server.data(query, { uniqueId });
+  return isObject(endUser) ? objectsIn(endUser.facts) : [];
+}

@@ -1,0 +1,170 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../../platform/json/json-object";
+import { isObject, objectsIn, textOf } from "../import/source";
+import { TargetError } from "../import/target";
+import type { Line } from "./format";
+import { objectIn, picked, recordsOf, type FolderImport } from "./import-work";
+
+const STORE = `mutation ($input: ImportAssistantInput!) { result: importAssistant(input: $input) { version { number } updatedAt } }`;
+const HERE = `query ($id: ID!) { nodes(ids: [$id]) { ... on Assistant { updatedAt version { number }
+  toolServers { name url allowedTools } draft { basedOn updatedAt } } } }`;
+const TOOL_SERVERS =
+  "mutation ($id: ID!, $servers: [ToolServerInput!]!) { updateToolServers(assistantId: $id, servers: $servers) { id } }";
+const DRAFT =
+  "mutation ($id: ID!, $input: ImportAssistantDraftInput!) { importAssistantDraft(assistantId: $id, input: $input) { basedOn } }";
+const VERSIONS =
+  "mutation ($id: ID!, $versions: [ImportAssistantVersionInput!]!) { result: importAssistantVersions(assistantId: $id, versions: $versions) { imported existing } }";
+
+const OWN = "id key name description variables missingVariables projectId createdAt";
+const RAG = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
+const CHANNELS = ["voice", "sms", "chat"] as const;
+/** Versions, and bytes of them, per mutation. */
+const MOST = { versions: 50, bytes: 4 * 1024 * 1024 };
+
+/** Imports the assistants as they were, then their histories and drafts. */
+export async function importAssistants(work: FolderImport): Promise<void> {
+  const files = new Set<unknown>();
+  for await (const { id } of recordsOf(work, "files")) files.add(id);
+  const stored = new Set<string>();
+  for await (const record of recordsOf(work, "assistants")) {
+    work.progress(`assistants: ${stored.size + 1}`);
+    if (!(await importAssistant(work, record, files))) continue;
+    stored.add(record.id as string);
+  }
+  await importVersions(work, stored);
+  for await (const record of recordsOf(work, "assistants"))
+    if (stored.has(record.id as string) && isObject(record.draft))
+      await importDraft(work, record, record.draft);
+}
+
+async function importAssistant(
+  work: FolderImport,
+  record: Line,
+  files: ReadonlySet<unknown>,
+): Promise<boolean> {
+  const { target, report } = work;
+  const id = record.id as string;
+  const before = await assistantHere(work, id);
+  const answer = await target.store("assistant", id, STORE, { input: inputOf(record, files) });
+  if (!answer) return false;
+  const { version, updatedAt } = answer.result as JsonObject;
+  const isSame = before && isDeepStrictEqual([before.version, before.updatedAt], [version, updatedAt]);
+  const servers = await importToolServers(work, record, before);
+  report[isSame && !servers ? "unchanged" : "stored"]("assistants");
+  return true;
+}
+
+/** An assistant as the target has it; undefined if it has none. */
+async function assistantHere({ target }: FolderImport, id: string): Promise<JsonObject | undefined> {
+  try {
+    return objectsIn((await target.run(HERE, { id })).nodes)[0];
+  } catch (error) {
+    if (error instanceof TargetError && error.code === "NODE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function inputOf(record: Line, files: ReadonlySet<unknown>): JsonObject {
+  const input: JsonObject = picked(record, OWN);
+  for (const channel of CHANNELS) {
+    const { ...configuration } = objectIn(record, channel);
+    input[`${channel}Rag`] = picked(configuration, RAG);
+    for (const name of RAG.split(" ")) delete configuration[name];
+    input[channel] = configuration;
+  }
+  const { allowedOrigins, ...theme } = objectIn(record, "theme");
+  const fileIds = objectsIn(record.files).flatMap(({ id }) => (files.has(id) ? [id] : []));
+  return { ...input, theme, allowedOrigins, fileIds, version: record.version };
+}
+
+/** @returns whether the servers were not the same before */
+async function importToolServers(
+  { target, report }: FolderImport,
+  record: Line,
+  before: JsonObject | undefined,
+): Promise<boolean> {
+  const id = record.id as string;
+  const servers = objectsIn(record.toolServers).map((server) => picked(server, "name url allowedTools"));
+  const isSame = isDeepStrictEqual(servers, objectsIn(before?.toolServers ?? []));
+  if (!isSame) await target.store("assistant", id, TOOL_SERVERS, { id, servers });
+  for (const { name, headerNames } of objectsIn(record.toolServers))
+    if (Array.isArray(headerNames) && headerNames.length > 0)
+      report.note(
+        `The headers of the tool server ${String(name)}: enter them again with updateToolServers.`,
+        id,
+      );
+  return !isSame;
+}
+
+/** Imports the versions before the current ones. */
+async function importVersions(work: FolderImport, assistants: ReadonlySet<string>): Promise<void> {
+  const current = new Map<unknown, unknown>();
+  for await (const { id, version } of recordsOf(work, "assistants"))
+    current.set(id, isObject(version) ? version.number : undefined);
+  let batch: JsonObject[] = [];
+  let [owner, bytes] = ["", 0];
+  const send = async () => {
+    if (batch.length > 0) await storeVersions(work, owner, batch);
+    [batch, bytes] = [[], 0];
+  };
+  for await (const { assistantId, ...version } of recordsOf(work, "versions")) {
+    const id = assistantId as string;
+    if (!assistants.has(id) || version.number === current.get(id)) continue;
+    const size = JSON.stringify(version).length;
+    if (id !== owner || batch.length === MOST.versions || bytes + size > MOST.bytes) await send();
+    owner = id;
+    bytes += size;
+    batch.push(picked(version, "number note actor createdAt document"));
+  }
+  await send();
+}
+
+/** If one of the versions is refused, each is sent alone, so that the others are stored. */
+async function storeVersions(work: FolderImport, id: string, versions: readonly JsonObject[]): Promise<void> {
+  const { target, report, progress } = work;
+  progress(`versions of ${id}: ${String(versions.at(-1)!.number)}`);
+  const count = ({ result }: JsonObject) => {
+    const { imported, existing } = result as { imported: number; existing: number[] };
+    if (imported > 0) report.stored("versions", imported);
+    if (existing.length > 0) report.unchanged("versions", existing.length);
+  };
+  try {
+    count(await target.run(VERSIONS, { id, versions: [...versions] }));
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    for (const version of versions) {
+      const name = `${id}, version ${String(version.number)}`;
+      const answer = await target.store("version", name, VERSIONS, { id, versions: [version] });
+      if (answer) count(answer);
+    }
+  }
+}
+
+/** Imports what a draft changes: the parts of its document that differ from the assistant. */
+async function importDraft(work: FolderImport, record: Line, draft: JsonObject): Promise<void> {
+  const { target, report } = work;
+  const id = record.id as string;
+  const kept = picked(draft, "basedOn updatedAt");
+  const here = (await assistantHere(work, id))?.draft;
+  if (isDeepStrictEqual(here, kept)) return report.unchanged("drafts");
+  const { result } = await target.run(
+    "query ($id: ID!) { result: assistant(id: $id) { version { document } } }",
+    { id },
+  );
+  const { document } = objectIn(result as JsonObject, "version");
+  const input = { ...changesOf(objectIn(draft, "document"), document as JsonObject), ...kept };
+  if (await target.store("draft", textOf(id)!, DRAFT, { id, input })) report.stored("drafts");
+}
+
+const IN_DOCUMENT = ["voice", "sms", "chat", "theme", "rag"];
+
+/** The fields of an object that differ from another one. @param parts names of objects that are compared by their fields */
+function changesOf(next: JsonObject, base: JsonObject, parts: readonly string[] = IN_DOCUMENT): JsonObject {
+  const changed = Object.entries(next).flatMap(([name, value]) => {
+    const old = base[name];
+    if (isDeepStrictEqual(value, old)) return [];
+    const isPart = parts.includes(name) && isObject(value) && isObject(old);
+    return [[name, isPart ? changesOf(value, old, name === "rag" ? CHANNELS : []) : value] as const];
+  });
+  return Object.fromEntries(changed);
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkFolder } from "./check-folder";
+import { NEVER_SHOWN, REPORT, type Gap } from "./format";
+import { importAssistants } from "./import-assistants";
+import { importFiles, importLogs } from "./import-contents";
+import {
+  importDeployments,
+  importDestinations,
+  importKeys,
+  importProjects,
+  importSettings,
+  importWorkflows,
+} from "./import-settings";
+import { recordsOf, type FolderImport } from "./import-work";
+
+/** Imports an export into the organization of the target's key. @throws DamagedFolderError before anything is stored */
+export async function importFolder(work: FolderImport): Promise<void> {
+  const { folder, report } = work;
+  work.progress("Checking the files");
+  await checkFolder(folder);
+  await importProjects(work);
+  await importDestinations(work);
+  await importFiles(work);
+  await importAssistants(work);
+  await importWorkflows(work);
+  await importDeployments(work);
+  await importKeys(work);
+  const known = new Set<string>();
+  for await (const { id } of recordsOf(work, "assistants")) known.add(id as string);
+  await importLogs(work, known);
+  await importSettings(work);
+  for await (const { uniqueId } of recordsOf(work, "end users"))
+    report.note("What assistants remember of this person.", String(uniqueId));
+  const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: readonly Gap[] };
+  for (const { reason } of notRead) report.note(`Missing in the folder: ${reason}`);
+  for (const sentence of NEVER_SHOWN) report.note(sentence);
+}

@@ -1,0 +1,192 @@
+import { isDeepStrictEqual } from "node:util";
+import { objectsIn } from "../import/source";
+import type { JsonObject } from "../../platform/json/json-object";
+import { withoutNulls } from "../../platform/database/without-nulls";
+import type { Line } from "./format";
+import { objectIn, picked, recordsOf, storeAll, type FolderImport } from "./import-work";
+
+export const importProjects = (work: FolderImport): Promise<void> =>
+  storeAll(
+    work,
+    {
+      ...{ part: "projects", noun: "project", mutation: "importProject", input: "ImportProjectInput" },
+      stored: "{ records: projects { id updatedAt } }",
+    },
+    (record) => picked(record, "id name description createdAt"),
+  );
+
+export async function importDestinations(work: FolderImport): Promise<void> {
+  const stored = `{ records: webhookDestinations { id updatedAt } projects { records: webhookDestinations { id updatedAt } } }`;
+  const kind = { part: "webhook destinations", noun: "webhook destination", stored } as const;
+  const mutation = { mutation: "importWebhookDestination", input: "ImportWebhookDestinationInput" };
+  await storeAll(work, { ...kind, ...mutation }, (record) => {
+    if (record.enabled === false)
+      work.report.note("This webhook destination was disabled: it is enabled here.", record.id as string);
+    return picked(record, "id key url name secret events projectId createdAt");
+  });
+}
+
+const NODE =
+  "id type name assistantId instructions functionName arguments resultVariable message endReason metadata createdAt";
+const EDGE =
+  "id fromNodeId toNodeId kind rank description collects variable operator value functionName createdAt";
+
+export const importWorkflows = (work: FolderImport): Promise<void> =>
+  storeAll(
+    work,
+    {
+      ...{ part: "workflows", noun: "workflow", mutation: "importWorkflow", input: "ImportWorkflowInput" },
+      stored: "{ records: workflows { id updatedAt } }",
+    },
+    (record) => ({
+      ...picked(record, "id key name description projectId createdAt"),
+      nodes: objectsIn(record.nodes).map((node) => picked(node, NODE)),
+      edges: objectsIn(record.edges).map((edge) => picked(edge, EDGE)),
+    }),
+  );
+
+/** Imports the deployments. Connected numbers are no part of a folder: a deployment finds the one of the target by its number. */
+export async function importDeployments(work: FolderImport): Promise<void> {
+  const { target, report } = work;
+  const here = objectsIn((await target.run("{ records: telephonyConnections { id phoneNumber } }")).records);
+  const numbers = new Map<unknown, unknown>();
+  for await (const { id, phoneNumber } of recordsOf(work, "telephony connections")) {
+    const own = here.find((one) => one.phoneNumber === phoneNumber);
+    numbers.set(id, own?.id);
+    if (!own)
+      report.note(
+        "This phone number is not connected here: connect it, then import again.",
+        String(phoneNumber),
+      );
+  }
+  const stored = "{ records: deployments { id updatedAt } }";
+  const kind = { part: "deployments", noun: "deployment", stored } as const;
+  const mutation = { mutation: "importDeployment", input: "ImportDeploymentInput" };
+  await storeAll(work, { ...kind, ...mutation }, (record) => {
+    const telephonyConnectionId = numbers.get(record.telephonyConnectionId);
+    return {
+      ...picked(record, "id key type enabled projectId assistantId assistantVersion workflowId createdAt"),
+      ...(telephonyConnectionId !== undefined && { telephonyConnectionId }),
+    };
+  });
+}
+
+const STORE_KEY = "mutation ($input: ImportKeyInput!) { result: importKey(input: $input) { id status } }";
+/** Values that are cut for display. */
+const MASKED = "…";
+
+/** Imports the keys with their values. An existing one can only become inactive. */
+export async function importKeys(work: FolderImport): Promise<void> {
+  const { target, report, progress } = work;
+  const stored = new Map(
+    objectsIn((await target.run("{ keys { id status } }")).keys).map(({ id, status }) => [id, status]),
+  );
+  let count = 0;
+  for await (const record of recordsOf(work, "API keys")) {
+    progress(`API keys: ${++count}`);
+    const id = record.id as string;
+    if (String(record.value).includes(MASKED)) {
+      report.note("The key of the export did not see the value of this key.", id);
+      continue;
+    }
+    if (isOnlyForImports(record)) {
+      report.note("This key may do nothing but import, which only the command line grants.", id);
+      continue;
+    }
+    const answer = await target.store("key", id, STORE_KEY, { input: keyOf(work, record) });
+    if (!answer) continue;
+    const { status } = answer.result as JsonObject;
+    report[stored.get(id) === status ? "unchanged" : "stored"]("API keys");
+    if (status !== record.status)
+      report.note("This key is active in the folder, but was made inactive here.", id);
+  }
+}
+
+/** Without its only permission, such a key would have no limits. */
+const isOnlyForImports = ({ permissions }: Line): boolean =>
+  Array.isArray(permissions) && permissions.every((one) => one === "import");
+
+function keyOf({ report }: FolderImport, record: Line): JsonObject {
+  const { permissions, assistantIds, ...input } = withoutNulls(
+    picked(record, "id value type status name permissions assistantIds expiresAt createdAt"),
+  );
+  const allowed = Array.isArray(permissions) ? permissions.filter((one) => one !== "import") : [];
+  if (Array.isArray(permissions) && permissions.includes("import"))
+    report.note(
+      "The permission import, which only the command line grants, is not taken over.",
+      String(record.id),
+    );
+  return {
+    ...input,
+    ...(allowed.length > 0 && { permissions: allowed }),
+    ...(Array.isArray(assistantIds) && { assistantIds }),
+  };
+}
+
+const SETTINGS = `{ organization { requireSignedIdentity retention { logsDays recordingsDays eventsDays pending { kind days } } }
+  modelMappings { model provider baseUrl name keyHint } modelCredentials { provider baseUrl keyHint } }`;
+
+/** Imports what a client may set of an organization. */
+export async function importSettings(work: FolderImport): Promise<void> {
+  const { target, report } = work;
+  for await (const record of recordsOf(work, "organization")) {
+    report.note(
+      `The organization's id and name, ${String(record.id)} and ${String(record.name)}: those here stay.`,
+    );
+    const here = await target.run(SETTINGS);
+    const organization = here.organization as JsonObject;
+    const changes = [
+      await change(work, "updateOrganization(input: $input) { id }", "UpdateOrganizationInput", [
+        picked(record, "requireSignedIdentity"),
+        organization,
+      ]),
+      await change(work, "updateRetention(input: $input) { id }", "UpdateRetentionInput", [
+        retentionOf(record),
+        retentionOf(organization),
+      ]),
+      await importMappings(work, record, objectsIn(here.modelMappings)),
+    ];
+    for (const { provider } of objectsIn(record.modelCredentials))
+      report.note("The credential of this provider of models: enter it again.", String(provider));
+    report[changes.includes(true) ? "stored" : "unchanged"]("settings");
+  }
+}
+
+/** Times in days as they will be after announced changes. */
+function retentionOf(record: JsonObject): JsonObject {
+  const retention = objectIn(record, "retention");
+  const chosen = picked(retention, "logsDays recordingsDays eventsDays");
+  for (const { kind, days } of objectsIn(retention.pending))
+    chosen[`${String(kind).toLowerCase()}Days`] = days;
+  return chosen;
+}
+
+/** Runs a mutation if a value differs. @returns whether it did */
+async function change(
+  { target }: FolderImport,
+  mutation: string,
+  type: string,
+  [input, here]: readonly [JsonObject, JsonObject],
+): Promise<boolean> {
+  if (Object.entries(input).every(([name, value]) => isDeepStrictEqual(value, here[name]))) return false;
+  const query = `mutation ($input: ${type}!) { ${mutation} }`;
+  return (await target.store("organization", "settings", query, { input })) !== undefined;
+}
+
+async function importMappings(
+  work: FolderImport,
+  record: Line,
+  here: readonly JsonObject[],
+): Promise<boolean> {
+  let isChanged = false;
+  for (const mapping of objectsIn(record.modelMappings)) {
+    const input = picked(mapping, "model provider baseUrl name");
+    if (mapping.keyHint !== null)
+      work.report.note("The API key of this mapping of a model: enter it again.", String(mapping.model));
+    const old = here.find(({ model }) => model === mapping.model) ?? {};
+    isChanged =
+      (await change(work, "setModelMapping(input: $input) { id }", "ModelMappingInput", [input, old])) ||
+      isChanged;
+  }
+  return isChanged;
+}

@@ -1,0 +1,224 @@
+import { cpSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { checkFolder } from "../../src/cli/folder/check-folder";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { importerOf } from "../support/importers";
+import { afterTests, emptyFolder, runToEnd, SERVER_TIMEOUT_MS } from "../support/server";
+import { filesIn, fillOrganization, linesIn, rewrite, type Filled } from "./organization";
+
+const running = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+let made: Filled;
+let api: Api;
+let whole: string;
+beforeAll(async () => {
+  const { api: source, secretKey } = await running.otherOrganization();
+  api = source;
+  made = await fillOrganization(source, 6);
+  whole = join(emptyFolder(afterTests), "export");
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: secretKey };
+  expect(await runToEnd("cli/export", env, whole)).toMatchObject({ code: 0 });
+}, 2 * SERVER_TIMEOUT_MS);
+
+function copyOfExport(): string {
+  const folder = join(emptyFolder(), "copy");
+  cpSync(whole, folder, { recursive: true });
+  return folder;
+}
+
+describe("an import refuses, before it stores anything,", () => {
+  test.each<[string, (folder: string) => void, string]>([
+    [
+      "a line that is cut off",
+      (of) => truncateSync(join(of, "logs.ndjson"), 900),
+      "logs.ndjson:1: The line is cut off",
+    ],
+    [
+      "a changed line",
+      (of) => change(of, "logs.ndjson", "Question 0", "Question 9"),
+      "logs.ndjson:1: The content differs",
+    ],
+    [
+      "a line that is no JSON",
+      (of) => change(of, "projects.ndjson", "{", "<"),
+      "projects.ndjson:1: The line is no JSON",
+    ],
+    ["a missing file", (of) => rmSync(join(of, "keys.ndjson")), "keys.ndjson: The file is missing."],
+    ["a missing content", (of) => rmSync(join(of, "files", made.fileId)), "files.ndjson:1: "],
+    ["a changed content", (of) => writeFileSync(join(of, "files", made.fileId), "x"), "files.ndjson:1: "],
+    [
+      "a content outside the folder",
+      (of) => change(of, "files.ndjson", `files/${made.fileId}`, "../../etc/passwd", true),
+      "files.ndjson:1: content must name a file in files/.",
+    ],
+    [
+      "another version of the format",
+      (of) => change(of, "manifest.json", '"formatVersion": 1', '"formatVersion": 2'),
+      "manifest.json:1: The folder has version 2 of the format, and this Parley reads version 1.",
+    ],
+    [
+      "another format",
+      (of) => change(of, "manifest.json", "parley-export", "other"),
+      "manifest.json:1: The file is no manifest",
+    ],
+    [
+      "an unfinished export",
+      (of) => writeFileSync(join(of, "export-state.json"), "{}"),
+      "manifest.json:1: The export is not complete.",
+    ],
+    [
+      "a folder without a manifest",
+      (of) => rmSync(join(of, "manifest.json")),
+      "manifest.json:1: The file is missing: this folder is no export.",
+    ],
+  ])("%s", async (_, damage, message) => {
+    const folder = copyOfExport();
+    damage(folder);
+    const { api: empty } = await running.otherOrganization();
+    const key = (await importerOf(empty)).headers["X-API-Key"]!;
+    const { code, stderr, stdout } = await runToEnd(
+      "cli/import",
+      { PARLEY_URL: running.url, PARLEY_KEY: key },
+      "parley",
+      folder,
+    );
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${folder}/${message}`)]);
+    expect(stdout).toBe("");
+    const found = await empty.gql("{ projects { id } assistants { data { id } } files { data { id } } }");
+    expect(found).toEqual({ projects: [], assistants: { data: [] }, files: { data: [] } });
+  });
+
+  test("any other byte in any file", async () => {
+    const folder = copyOfExport();
+    const names = Object.keys(filesIn(folder)).filter((name) => !name.startsWith("manifest"));
+    const nonEmpty = names.filter((name) => filesIn(folder)[name] !== "");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...nonEmpty),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        async (name, at, by) => {
+          const path = join(folder, name);
+          const content = Buffer.from(filesIn(folder)[name]!, "latin1");
+          const place = at % content.length;
+          const changed = Buffer.from(content);
+          changed[place] = (changed[place]! + by) % 256;
+          writeFileSync(path, changed);
+          await expect(checkFolder(folder)).rejects.toThrow(/:\d+: |is missing/);
+          writeFileSync(path, content);
+        },
+      ),
+      { numRuns: 40 },
+    );
+    await checkFolder(folder);
+  });
+});
+
+/** Replaces a text in a file. @param isSigned whether the manifest gets the new digest */
+function change(folder: string, name: string, before: string, after: string, isSigned = false): void {
+  const content = filesIn(folder)[name]!;
+  const changed = content.replace(before, after);
+  expect(changed).not.toBe(content);
+  if (isSigned) rewrite(folder, name, changed);
+  else writeFileSync(join(folder, name), changed, "latin1");
+}
+
+test("an unknown field of a record is ignored", async () => {
+  const folder = copyOfExport();
+  const logs = linesIn(folder, "logs.ndjson").map((log) =>
+    JSON.stringify({ ...log, answeredBy: { version: 3 } }),
+  );
+  rewrite(folder, "logs.ndjson", `${logs.join("\n")}\n`);
+  const { api: empty } = await running.otherOrganization();
+  const key = (await importerOf(empty)).headers["X-API-Key"]!;
+  const { stdout } = await runToEnd(
+    "cli/import",
+    { PARLEY_URL: running.url, PARLEY_KEY: key },
+    "parley",
+    folder,
+  );
+  expect(stdout).toContain(`logs: ${made.logs - 1} imported`);
+});
+
+test("a key that may do nothing but import is not imported: here it would have no limits", async () => {
+  const folder = copyOfExport();
+  const value = "a-key-only-for-imports";
+  const [key] = linesIn(folder, "keys.ndjson").map((one) => ({
+    ...one,
+    id: "k",
+    value,
+    permissions: ["import"],
+  }));
+  rewrite(folder, "keys.ndjson", `${JSON.stringify(key)}\n`);
+  const { api: empty } = await running.otherOrganization();
+  const importKey = (await importerOf(empty)).headers["X-API-Key"]!;
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: importKey };
+  const { stdout } = await runToEnd("cli/import", env, "parley", folder);
+  expect(stdout).toContain("This key may do nothing but import, which only the command line grants. [k]");
+  await empty.as({ "X-API-Key": value }).get("/rest/v1/assistants", 401);
+});
+
+describe("an export with a key that", () => {
+  const limited = async (limits: object) =>
+    (await api.post("/rest/v1/organization/keys", limits, 200)).value as string;
+  const exportWith = async (key: string) => {
+    const folder = join(emptyFolder(), "export");
+    mkdirSync(folder);
+    const result = await runToEnd("cli/export", { PARLEY_URL: running.url, PARLEY_KEY: key }, folder);
+    return { folder, ...result };
+  };
+
+  test("may only read lists what it could not read, and has the rest", async () => {
+    const { folder, code, stdout } = await exportWith(await limited({ permissions: ["read"] }));
+    expect(code).toBe(2);
+    expect(stdout).toContain('No API keys: This key lacks the permission "keys"');
+    expect(stdout).toContain('No webhook destinations: This key lacks the permission "webhooks"');
+    expect(Object.keys(filesIn(folder))).not.toContain("keys.ndjson");
+    expect(linesIn(folder, "logs.ndjson")).toHaveLength(made.logs);
+    const { notRead } = JSON.parse(filesIn(folder)["report.json"]!);
+    expect(notRead.map(({ reason }: { reason: string }) => reason)).toHaveLength(2);
+    expect(JSON.parse(filesIn(folder)["manifest.json"]!).complete).toBe(false);
+  });
+
+  test("is limited to an assistant says so", async () => {
+    const [id] = made.assistants;
+    const { folder, code, stdout } = await exportWith(await limited({ assistantIds: [id] }));
+    expect([code, stdout]).toEqual([2, expect.stringContaining("limited to certain assistants")]);
+    expect(linesIn(folder, "assistants.ndjson").map((one) => one.id)).toEqual([id]);
+  });
+
+  test("has all permissions by name lists that it does not see all keys", async () => {
+    const permissions = ["read", "write", "calls", "keys", "webhooks"];
+    const { code, stdout } = await exportWith(await limited({ permissions }));
+    expect([code, stdout]).toEqual([2, expect.stringContaining("keys that may do more are missing")]);
+  });
+
+  test.each([
+    ["is unknown", "parley_sk_unknown", "The server refuses the key"],
+    ["is PUBLIC", undefined, "Use a SECRET key."],
+  ])("%s is refused", async (_, value, message) => {
+    const { publicKey } =
+      value === undefined ? await api.gql("{ publicKey { value } }") : { publicKey: { value } };
+    const { code, stderr } = await exportWith(publicKey.value);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
+  test.each([
+    [[], {}, "Name one folder."],
+    [["a", "b"], {}, "Name one folder."],
+    [["a"], {}, "Name the server with --url or PARLEY_URL"],
+    [["a", "--url", "example.com", "--key", "k"], {}, "--url must be a URL"],
+    [
+      ["a", "--wait", "soon"],
+      { PARLEY_URL: "http://127.0.0.1:1", PARLEY_KEY: "k" },
+      "--wait must be a whole number",
+    ],
+  ])("is used with wrong arguments explains them: %j", async (args, env, message) => {
+    expect(await runToEnd("cli/export", env as Record<string, string>, ...args)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(message) },
+    });
+  });
+});

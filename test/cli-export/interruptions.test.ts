@@ -1,0 +1,250 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
+import { importerOf } from "../support/importers";
+import {
+  afterTest,
+  afterTests,
+  emptyFolder,
+  RUN,
+  runToEnd,
+  SERVER_TIMEOUT_MS,
+  type Env,
+} from "../support/server";
+import { filesIn, fillOrganization, type Filled } from "./organization";
+
+const source = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
+const target = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+let api: Api;
+let made: Filled;
+let key: string;
+let whole: string;
+beforeAll(async () => {
+  ({ api, secretKey: key } = await source.otherOrganization());
+  made = await fillOrganization(api, 40);
+  whole = newFolder(afterTests);
+  const { code, stdout } = await exportTo(whole);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Exported")]);
+}, 4 * SERVER_TIMEOUT_MS);
+
+const newFolder = (over = afterTest) => join(emptyFolder(over), "export");
+const settings = (url = source.url): Env => ({ PARLEY_URL: url, PARLEY_KEY: key });
+const exportTo = (folder: string, url?: string, ...more: string[]) =>
+  runToEnd("cli/export", settings(url), folder, ...more);
+
+/** The length of a conversation that is live. */
+const LIVE_SECONDS = /("status":"in-progress","startedAt":"[^"]*","durationSeconds":)\d+/g;
+
+/** The records of an export, whose files are the same however it was made. */
+const recordsIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filesIn(folder))
+      .filter(([name]) => !/^(manifest|keys)/.test(name))
+      .map(([name, content]) => [name, content.replace(LIVE_SECONDS, "$1")]),
+  );
+
+/** Runs a program, and kills it when a condition holds. @returns whether it was killed */
+async function killedAt(
+  program: string,
+  args: readonly string[],
+  env: Env,
+  holds: () => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const options = { env: { PATH: process.env.PATH!, ...env }, stdio: "ignore" } as const;
+  const child = spawn(process.execPath, [RUN, program, ...args], options);
+  const ended = once(child, "exit");
+  while (child.exitCode === null && !(await holds())) await new Promise((done) => setTimeout(done, 2));
+  const isKilled = child.exitCode === null && child.kill("SIGKILL");
+  await ended;
+  return isKilled;
+}
+
+describe("an export", () => {
+  test(
+    "that is killed at any moment and run again has the same records",
+    async () => {
+      const folder = newFolder();
+      const has = (name: string) => () => existsSync(join(folder, name));
+      const moments = [
+        "export-state.json",
+        "workflows.ndjson",
+        "assistants.ndjson.partial",
+        "files.ndjson.partial",
+      ];
+      let kills = 0;
+      for (const name of [...moments, "logs.ndjson.partial"])
+        if (await killedAt("cli/export", [folder], settings(), has(name))) kills++;
+      expect(kills).toBeGreaterThan(2);
+      expect(await exportTo(folder)).toMatchObject({ code: 0 });
+      expect(recordsIn(folder)).toEqual(recordsIn(whole));
+    },
+    3 * SERVER_TIMEOUT_MS,
+  );
+
+  test(
+    "continues after any number of requests that are dropped or answered with 429 or 503",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom(0, 200, 429, 503), { minLength: 3, maxLength: 6 }),
+          async (answers) => {
+            const url = await proxy((count) => answers[count] ?? 200);
+            const folder = newFolder();
+            const { code, stdout } = await exportTo(folder, url);
+            expect([code, stdout]).toEqual([0, expect.stringContaining("Exported")]);
+            expect(recordsIn(folder)).toEqual(recordsIn(whole));
+          },
+        ),
+        { numRuns: 3, examples: [[[200, 0, 429, 503]]] },
+      );
+    },
+    4 * SERVER_TIMEOUT_MS,
+  );
+
+  test.each([
+    ["asks to wait for longer than --wait", 500, "also after 0 s."],
+    ["refuses the key meanwhile", 401, "The server refuses the key"],
+  ])("stops and prints the command that continues if the server %s", async (_, status, reason) => {
+    const folder = newFolder();
+    const url = await proxy((count) => (count > 6 ? status : 200));
+    const { code, stderr } = await exportTo(folder, url, "--wait", "0");
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect(stderr).toContain(`npm run --silent export -- ${folder} --wait 0`);
+    expect(stderr).not.toContain(key);
+    expect(await exportTo(folder)).toMatchObject({ code: 0 });
+    expect(recordsIn(folder)).toEqual(recordsIn(whole));
+  });
+
+  test("of a running organization has all records that nobody changes", async () => {
+    const { api: busy, secretKey } = await source.otherOrganization();
+    const kept = await fillOrganization(busy, 20);
+    const folder = newFolder();
+    let isDone = false;
+    const changes = (async () => {
+      for (let count = 0; !isDone; count++) {
+        const id = await newAssistant(busy, { name: `Passing ${count}` });
+        await busy.patch(
+          `/rest/v1/assistants/${kept.assistants[0]}/chat`,
+          { prompt: `Prompt ${count}` },
+          200,
+        );
+        await busy.delete(`/rest/v1/assistants/${id}`, 200);
+      }
+    })();
+    const env = { PARLEY_URL: source.url, PARLEY_KEY: secretKey };
+    const { code, stdout } = await runToEnd("cli/export", env, folder);
+    isDone = true;
+    await changes;
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`logs.ndjson: ${kept.logs}`)]);
+    const files = filesIn(folder);
+    for (const id of [...kept.assistants, kept.fileId]) expect(JSON.stringify(files)).toContain(id);
+    const { api: empty } = await target.otherOrganization();
+    const importKey = (await importerOf(empty)).headers["X-API-Key"]!;
+    const imported = await runToEnd(
+      "cli/import",
+      { PARLEY_URL: target.url, PARLEY_KEY: importKey },
+      "parley",
+      folder,
+    );
+    expect(imported).toMatchObject({ code: 0 });
+  });
+
+  test("is refused in a folder of another organization, or with other files", async () => {
+    const folder = newFolder();
+    await killedAt("cli/export", [folder], settings(), () => existsSync(join(folder, "export-state.json")));
+    const { secretKey } = await source.otherOrganization();
+    const env = { PARLEY_URL: source.url, PARLEY_KEY: secretKey };
+    expect(await runToEnd("cli/export", env, folder)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining("has an unfinished export of the organization") },
+    });
+    const other = newFolder();
+    mkdirSync(other);
+    writeFileSync(join(other, "notes.txt"), "mine");
+    expect(await exportTo(other)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining("has files that belong to no export") },
+    });
+    expect(readFileSync(join(other, "notes.txt"), "utf8")).toBe("mine");
+  });
+});
+
+test(
+  "an import that is killed at any moment and run again has the same result",
+  async () => {
+    const { api: copy } = await target.otherOrganization();
+    const importer = await importerOf(copy);
+    const env = { PARLEY_URL: target.url, PARLEY_KEY: importer.headers["X-API-Key"]! };
+    const query = "{ assistants { data { id } } files { data { id } } logs { totalCount } workflows { id } }";
+    const counts = async () => {
+      const found = await copy.gql(query);
+      const { assistants, files, logs, workflows } = found;
+      return [files.data.length, assistants.data.length, workflows.length, logs.totalCount] as const;
+    };
+    let kills = 0;
+    for (const place of [0, 1, 2, 3]) {
+      const before = (await counts())[place]!;
+      if (await killedAt("cli/import", ["parley", whole], env, async () => (await counts())[place]! > before))
+        kills++;
+    }
+    expect(kills).toBeGreaterThan(0);
+    const { code, stdout, stderr } = await runToEnd("cli/import", env, "parley", whole);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      expect.stringMatching(/logs: \d+ imported/),
+      expect.anything(),
+    ]);
+    expect(await counts()).toEqual([2, 2, 1, made.logs - 1]);
+    const again = newFolder();
+    await runToEnd("cli/export", env, again);
+    const shared = ({ "versions.ndjson": versions, "files.ndjson": files }: Record<string, string>) => [
+      versions,
+      files,
+    ];
+    expect(shared(recordsIn(again))).toEqual(shared(recordsIn(whole)));
+  },
+  4 * SERVER_TIMEOUT_MS,
+);
+
+/** A proxy of the source that answers requests to GraphQL as `statusOf` says: 200 passes one on, 0 drops the connection. */
+async function proxy(statusOf: (count: number) => number): Promise<string> {
+  let count = 0;
+  const server = createServer((req, res) => {
+    const status = req.url === "/graphql" ? statusOf(count++) : 200;
+    if (status === 0) res.destroy();
+    else if (status !== 200)
+      res.writeHead(status, { "Retry-After": RETRY_AFTER[status] ?? "0" }).end(REFUSALS[status] ?? "busy");
+    else void pass(req, res);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  afterTest(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const RETRY_AFTER: Readonly<Record<number, string>> = { 500: "3600" };
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: JSON.stringify({
+    errors: [{ message: "The key is inactive.", extensions: { code: "UNAUTHENTICATED" } }],
+  }),
+};
+
+async function pass(
+  req: { url?: string; method?: string; headers: Record<string, unknown> } & AsyncIterable<Buffer>,
+  res: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk);
+  const headers = { "X-API-Key": String(req.headers["x-api-key"]), "Content-Type": "application/json" };
+  const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
+  const answer = await fetch(source.url + req.url!, { method: req.method!, headers, ...body });
+  const content = Buffer.from(await answer.arrayBuffer());
+  res.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" }).end(content);
+}
