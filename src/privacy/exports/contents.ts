@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
 import type { Person, Reach } from "../people/person";
 import { filesOf } from "../people/person";
@@ -9,6 +8,7 @@ import { Files } from "../../assistants/files/files";
 import { payloadsOf } from "../../events/events/bodies";
 import type { Entry } from "./archive";
 import { fetchRecording } from "./recording";
+import { versionsBy } from "./versions";
 
 /** Counts of an archive's contents, by kind. */
 export interface ExportCounts {
@@ -22,16 +22,6 @@ export interface ExportCounts {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-/** First versions of assistants that nobody has changed; others are stored. */
-const FIRST_VERSIONS = statement<Row>(({ db }) =>
-  db.raw(`
-  select a.id as assistant_id, 1 as number, a.created_by->>'userId' as user_id, null as note,
-    (a.created_by->>'at')::timestamptz as created_at
-  from assistants a where a.organization_id = $1 and a.created_by->>'userId' = any($2::text[]) and not exists (
-    select from version_heads h where h.organization_id = $1 and h.assistant_id = a.id)
-  order by a.id`),
-);
 
 /** Rows read per statement; a single row may have a megabyte. */
 const BATCH_SIZE = 20;
@@ -69,7 +59,7 @@ export class Contents {
     yield this.list("texts", this.texts());
     yield this.list("events", this.events(), () => this.counts.events++);
     yield this.list("deliveries", this.deliveries());
-    yield this.list("versions", this.versions());
+    yield this.list("versions", versionsBy(this.scope, this.reach.names));
     yield* this.files();
     yield* this.recordings();
     yield { path: "manifest.json", content: Readable.from([JSON.stringify(this.manifest(), null, 2)]) };
@@ -131,23 +121,6 @@ export class Contents {
   private async *deliveries(): AsyncGenerator<Row> {
     for await (const ids of this.eventIds())
       yield* await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt");
-  }
-
-  /** Versions of assistants that the person made. Their documents are the organization's. */
-  private async *versions(): AsyncGenerator<Row> {
-    yield* await this.scope.read(FIRST_VERSIONS, [this.reach.names]);
-    for (let last = { assistantId: "", number: 0 }; ;) {
-      const rows = await this.scope
-        .table("assistant_versions")
-        .select("assistantId", "number", "userId", "note", "createdAt")
-        .whereIn("userId", this.reach.names)
-        .whereRaw("(assistant_id, number) > (?, ?)", [last.assistantId, last.number])
-        .orderBy(["assistantId", "number"])
-        .limit(BATCH_SIZE);
-      yield* rows;
-      if (rows.length < BATCH_SIZE) break;
-      last = rows.at(-1)!;
-    }
   }
 
   /** Ids of events in the order of each chat, in batches. */
