@@ -44,6 +44,10 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
   } finally {
     for (const side of SIDES) await servers[side].stop();
   }
+  const pool = poolOf(ours.url);
+  // A change stores the first version.
+  for (const id of ids.slice(CONNECTIONS, CONNECTIONS + 2)) await change(pool, id, { temperature: 0.5 });
+  await pool.destroy();
   await fill(db, ids[CONNECTIONS]!, MANY);
   await fill(db, ids[CONNECTIONS + 1]!, FEW);
   await db.end();

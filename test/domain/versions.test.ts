@@ -373,6 +373,23 @@ describe("who and when", () => {
     });
   });
 
+  test("first changes of every kind do not deadlock", async () => {
+    const save = `mutation ($id: ID!) { saveAssistantDraft(assistantId: $id, input: { name: "Draft" }) { basedOn } }`;
+    const { id: fileId } = await upload(running.api, { content: "Hours." });
+    const attach = `mutation ($id: ID!, $fileId: ID!) { attachFile(assistantId: $id, fileId: $fileId) { id } }`;
+    for (let round = 0; round < 12; round++) {
+      const id = await newAssistant(running.api);
+      await Promise.all([
+        patch(id, "/chat", { functions: [{ name: "a" }] }),
+        running.api.gql(save, { id }),
+        patch(id, "/voice", { functions: [{ name: "b" }], prompt: "c" }),
+        running.api.gql(attach, { id, fileId }),
+        patch(id, "", { name: "d" }),
+      ]);
+      expect((await currentOf(id)).number).toBe(5);
+    }
+  });
+
   test("a version names the key or the user of the token that made it", async () => {
     const id = await newAssistant(running.api);
     await (await token("alice")).patch(`/rest/v1/assistants/${id}`, { name: "Of Alice" }, 200);

@@ -159,9 +159,11 @@ export class Configurations {
     const hasLong = Object.values(input).some(isLong);
     const changed =
       typeof functions === "string" && isSpoken(kind)
-        ? await this.scope.transaction((scope) =>
-            scope.of(Configurations).changeFunctions(kind, assistantId, { ...changes, functions }),
-          )
+        ? await this.scope.transaction(async (scope) => {
+            // It locks all rows of the assistant, so it comes before what locks one of them.
+            await scope.of(VersionKeeper).begin(assistantId);
+            return scope.of(Configurations).changeFunctions(kind, assistantId, { ...changes, functions });
+          })
         : await this.change(kind, assistantId, { changes, hasLong });
     return this.shown(kind, assistantId, changed as Kinds[K]); // of the table of this kind
   }
