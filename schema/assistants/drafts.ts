@@ -10,13 +10,14 @@ import {
   UpdateVoiceConfigurationInput,
 } from "../configurations/inputs";
 import { THEME } from "../configurations/texts";
+import { variableUses } from "../../src/conversation/functions/variable-uses";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { ConfigurationWarning } from "../configurations/warnings";
 import { Assistant, AssistantFields, CreateAssistantInput } from "./assistants";
-import { MAX_NOTE_LENGTH } from "./versions";
+import { MAX_NOTE_LENGTH, VariableUse } from "./versions";
 
 const ASSISTANT = "Id of the assistant.";
 
@@ -108,6 +109,13 @@ export class AssistantDraftResolver {
   })
   async document(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
     return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(assistantId)) });
+  }
+
+  @FieldResolver(() => [VariableUse], {
+    description: "Variables that the document with the draft uses, as `AssistantVersion.variables`.",
+  })
+  async variables(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
+    return variableUses(scope, await scope.of(Drafts).document(assistantId));
   }
 
   @FieldResolver(() => [ConfigurationWarning], {

@@ -51,7 +51,7 @@ export class VariableUse {
   used!: readonly string[];
   @Field({
     description:
-      "Whether the version has a value for it, in `variables` of its document. A conversation may set others.",
+      "Whether the document has a value for it in `variables`, other than null. A conversation may set others.",
   })
   hasValue!: boolean;
 }
@@ -142,8 +142,8 @@ export class AssistantVersionResolver {
     description:
       "Variables in the greetings, prompts and functions of the version, by name. Other texts are not filled in.",
   })
-  variables(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
-    return variableUses(scope, version);
+  async variables(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
+    return variableUses(scope, await scope.of(Versions).document(version));
   }
 }
 

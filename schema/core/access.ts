@@ -96,7 +96,7 @@ const TYPES_IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["ChatConfiguration", "SmsConfiguration", "ThemeConfiguration", "VoiceConfiguration"],
   ...["Call", "CallEvent", "Chat", "ChatEvent", "Event", "FunctionTest", "Message"],
   ...["ToolServer", "ToolServerTest", "ListedTool"],
-  ...["AssistantVersion", "AssistantDraft", "DocumentChange"],
+  ...["AssistantVersion", "AssistantDraft", "DocumentChange", "VariableUse"],
   ...["CallRecordingData", "ConversationUpdatedData", "EventMessage", "FunctionCallData"],
   ...["InteractionStatusData", "SessionEndData", "SessionStartData", "StatusChangedData"],
   ...["Log", "LogEntry", "LogListItem"],

@@ -20,10 +20,26 @@ export class ChatVersionResolver {
   @FieldResolver(() => AssistantVersion, {
     nullable: true,
     description:
-      "Version of the assistant that the chat runs to its end. For a chat with a draft, the version that the draft is based on. Null if the chat follows the assistant, because it began before versions were kept, or if the version has been removed.",
+      "Version of the assistant that the chat runs to its end. With a draft, the version that was current when the chat began: the draft is laid over it. Null if the chat follows the assistant, because it began before versions were kept, or if the version has been removed.",
   })
   version(@Root() chat: Chat, @Ctx() { scope }: Context) {
     return versionOf(scope, chat);
+  }
+
+  @FieldResolver(() => [AssistantVersion], {
+    description:
+      "Versions of all assistants that speak in the chat: of a workflow, one for each of its assistants. Empty if the chat follows the assistant; removed versions are left out.",
+  })
+  async versions(
+    @Root() { assistantId, assistantVersion, speakerVersions }: Chat,
+    @Ctx() { scope }: Context,
+  ) {
+    const own = assistantVersion === null ? {} : { [assistantId]: assistantVersion };
+    const numbers: Readonly<Record<string, number>> = speakerVersions ?? own;
+    const found = await Promise.all(
+      Object.entries(numbers).map(([id, number]) => scope.of(Versions).find(id, number)),
+    );
+    return found.filter((version) => version !== undefined);
   }
 
   @FieldResolver(() => Boolean, { description: "Whether the chat runs a draft of the assistant." })

@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<keyof typeof selections, string | undefined>> = {
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   Organization: ["analyticUrl", "warnings"],
   Assistant: ["chats", "configurationWarnings", "log", "logs", "template", "versions"],
-  AssistantDraft: ["assistantId", "configurationWarnings"],
+  AssistantDraft: ["assistantId", "configurationWarnings", "variables"],
   AssistantVersion: ["id", "variables"],
   AttachedFile: ["detectedType", "name", "size"],
   VoiceConfiguration: ["id"],
@@ -60,7 +60,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   Log: ["chat", "createdAt", "id", "lengthSeconds", "type", "version"],
   Chat: [
     ...["assistant", "assistantId", "channel", "endedReason", "id", "label", "log", "messages", "metadata"],
-    ...["recordingUrl", "startedAt", "status", "version"],
+    ...["recordingUrl", "startedAt", "status", "version", "versions"],
   ],
   Call: ["assistant", "chat", "log"],
   EndUser: ["chats", "id"],

@@ -83,7 +83,7 @@ describe("a draft", () => {
     const { status, body } = await running.api.graphql(PUBLISH, { id, ifVersion: 1 });
     expect([status, body.errors[0].extensions.code]).toEqual([200, "VERSION_CONFLICT"]);
     expect(body.errors[0].message).toBe(
-      "The assistant is at version 2, not 1: somebody has changed it meanwhile. Compare the draft with version 2, then publish it with ifVersion: 2.",
+      "The assistant is at version 2, not 1. Compare your change with version 2, then send it again with ifVersion: 2.",
     );
     expect((await read(id)).draft).not.toBe(null);
     expect((await publish(id, { ifVersion: 2 })).version.number).toBe(3);
@@ -101,6 +101,17 @@ describe("a draft", () => {
       codes.filter((code) => !["published", "DRAFT_NOT_FOUND", "VERSION_CONFLICT"].includes(code)),
     ).toEqual([]);
     expect((await read(id)).version.number).toBe(2);
+  });
+
+  test("names the variables that its document uses", async () => {
+    const id = await newAssistant(running.api, { name: "A", variables: { who: "Ada", gone: null } });
+    const USES = `query ($id: ID!) { assistant(id: $id) { draft { variables { name used hasValue } } } }`;
+    await running.api.gql(SAVE, { id, input: { chat: { prompt: "{who} meets {gone} at {place}." } } });
+    expect((await running.api.gql(USES, { id })).assistant.draft.variables).toEqual([
+      { name: "gone", used: ["chat.prompt"], hasValue: false },
+      { name: "place", used: ["chat.prompt"], hasValue: false },
+      { name: "who", used: ["chat.prompt"], hasValue: true },
+    ]);
   });
 
   test("can be discarded, also if there is none", async () => {

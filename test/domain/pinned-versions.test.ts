@@ -241,6 +241,19 @@ describe("a draft in a chat", () => {
     expect(await chatOf(chat.id)).toEqual({ draft: true, version: { number } });
   });
 
+  test("can try a channel that is switched off, or switch it off", async () => {
+    const id = await quietAssistant(running.api);
+    await patch(id, "/chat", { chatMode: false });
+    await save(id, { name: "Draft" });
+    expect((await refusal({ assistantId: id, draft: true })).extensions.code).toBe("CHANNEL_DISABLED");
+    await save(id, { chat: { chatMode: true } });
+    expect((await start({ assistantId: id, draft: true })).draft).toBe(true);
+    expect((await refusal({ assistantId: id })).extensions.code).toBe("CHANNEL_DISABLED");
+    await patch(id, "/chat", { chatMode: true });
+    await save(id, { chat: { chatMode: false } });
+    expect((await refusal({ assistantId: id, draft: true })).extensions.code).toBe("CHANNEL_DISABLED");
+  });
+
   test("calls its functions with its own secrets, which stand nowhere in the clear", async () => {
     const receiver = await server();
     const { assistantId } = await talk([{ call: "book", arguments: "{}" }, OK]);

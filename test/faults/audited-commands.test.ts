@@ -34,6 +34,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "audit:export": READS,
   "audit:verify": READS,
   backup: READS,
+  export: "reads a server, which records the secrets that it shows",
   import: "changes records by mutations, which are recorded themselves",
   migrate: "changes tables, as the start of a server does",
   parley: "is a client of a server, which records what it changes",

@@ -28,7 +28,9 @@ export const OF_GRAPHQL: Differences = {
     ...["actor", "createdAt", "id", "note", "number"].map((field) => `version.${field}`),
   ],
   assistantVersion: ["actor", "createdAt", "document.chat.functions.*", "note"],
-  chat: ["assistant.createdAt", "assistant.updatedAt"],
+  log: ["chat.assistantVersion", "version"],
+  logs: ["nodes.*.chat.assistantVersion"],
+  chat: [...["assistant.createdAt", "assistant.updatedAt"], ...["assistantVersion", "version", "versions.*"]],
   keys: ["*", "*.createdAt", "*.lastUsedAt", "*.permissions.*"],
   keysConnection: [
     ...EMPTY_PAGE,

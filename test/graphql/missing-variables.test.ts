@@ -458,3 +458,17 @@ describe("the setting missingVariables", () => {
       });
   });
 });
+
+test("null is no value for REFUSE, and an empty text otherwise", async () => {
+  const withNull = { ...VALUES, hidden: null };
+  for (const setting of SETTINGS) {
+    const { assistantId } = places[setting];
+    const { status, body } = await running.api.request("POST", "/rest/v1/ai-chats", {
+      assistantId,
+      variables: withNull,
+    });
+    expect([setting, status]).toEqual([setting, setting === "REFUSE" ? 400 : 201]);
+    if (setting === "REFUSE")
+      expect(body).toMatchObject({ code: "MISSING_VARIABLES", details: [{ path: "variables.hidden" }] });
+  }
+});

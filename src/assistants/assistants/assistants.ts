@@ -136,7 +136,7 @@ export class Assistants {
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const keeper = this.scope.of(VersionKeeper);
     const isKept = Object.keys(changes).some(isOfDocument);
-    const updates = UPDATES[Object.values(input).some(isLong) ? "any" : "short"].of(Object.keys(changes));
+    const updates = UPDATES.of(Object.keys(changes), Object.values(input).some(isLong));
     const values = [id, ...Object.values(changes), ...(isKept ? [keeper.author()] : [])];
     const [row] = await withFreeKey(this.scope, "assistants", { id, key: input.key }, () =>
       isKept ? keeper.change(id, updates, values) : this.scope.change(updates, values),

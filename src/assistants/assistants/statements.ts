@@ -41,24 +41,22 @@ export const isOfDocument = (column: string): boolean => OF_DOCUMENT.includes(co
  * Statements that change some columns. Parameters: the id, the values of the columns, and, if one of them is part of the
  * document, the author of the version and whether to change an assistant without versions.
  */
-const updates = (hasLong: boolean) =>
-  new StatementFamily(
-    (columns, isPrepared) =>
-      new AuditedStatement<AssistantRow>((pieces) => {
-        const { table, $ } = pieces;
-        const id = $(1);
-        const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
-        const kept = columns.filter(isOfDocument);
-        const assistants: Knex.QueryBuilder = table("assistants").where({ id }).whereNull("deletedAt");
-        if (kept.length === 0) return { rows: assistants.update(changes).returning(COLUMNS) };
-        const own = assistants.whereRaw(`${HAS_VERSION(id, $(columns.length + 3))}`);
-        return {
-          rows: own.update(changes).returning(COLUMNS),
-          parts: versionParts(pieces, {
-            ...{ id, hasLong, author: $(columns.length + 2) },
-            values: valuesOf("", kept),
-          }),
-        };
-      }, isPrepared),
-  );
-export const UPDATES = { short: updates(false), any: updates(true) } as const;
+export const UPDATES = new StatementFamily(
+  (columns, isPrepared, hasLong) =>
+    new AuditedStatement<AssistantRow>((pieces) => {
+      const { table, $ } = pieces;
+      const id = $(1);
+      const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
+      const kept = columns.filter(isOfDocument);
+      const assistants: Knex.QueryBuilder = table("assistants").where({ id }).whereNull("deletedAt");
+      if (kept.length === 0) return { rows: assistants.update(changes).returning(COLUMNS) };
+      const own = assistants.whereRaw(`${HAS_VERSION(id, $(columns.length + 3))}`);
+      return {
+        rows: own.update(changes).returning(COLUMNS),
+        parts: versionParts(pieces, {
+          ...{ id, hasLong, author: $(columns.length + 2) },
+          values: valuesOf("", kept),
+        }),
+      };
+    }, isPrepared),
+);

@@ -61,9 +61,9 @@ interface Owner {
  * of the columns, and, if one of them is part of the document, the author of the version, the functions of the version if
  * they are changed, and whether to change an assistant without versions.
  */
-const updatesOf = (kind: ConfigurationKind, hasLong: boolean) =>
+const updatesOf = (kind: ConfigurationKind) =>
   new StatementFamily(
-    (columns, isPrepared) =>
+    (columns, isPrepared, hasLong) =>
       new AuditedStatement<object>((pieces) => {
         const { table, $ } = pieces;
         const id = $(1);
@@ -85,14 +85,12 @@ const updatesOf = (kind: ConfigurationKind, hasLong: boolean) =>
         };
       }, isPrepared),
   );
-const updatesOfLength = (hasLong: boolean) => ({
-  voice: updatesOf("voice", hasLong),
-  sms: updatesOf("sms", hasLong),
-  chat: updatesOf("chat", hasLong),
-  theme: updatesOf("theme", hasLong),
-});
-/** The statements for short values do without what long ones need. */
-const UPDATES = { short: updatesOfLength(false), any: updatesOfLength(true) };
+const UPDATES = {
+  voice: updatesOf("voice"),
+  sms: updatesOf("sms"),
+  chat: updatesOf("chat"),
+  theme: updatesOf("theme"),
+};
 
 interface ConfigurationChange {
   readonly changes: Readonly<Record<string, unknown>>;
@@ -190,7 +188,7 @@ export class Configurations {
     { changes, hasLong, kept }: ConfigurationChange,
   ): Promise<object> {
     const columns = Object.keys(changes);
-    const updates = UPDATES[hasLong ? "any" : "short"][kind].of(columns);
+    const updates = UPDATES[kind].of(columns, hasLong);
     const keeper = this.scope.of(VersionKeeper);
     const values = [assistantId, ...Object.values(changes)];
     const [row] = columns.some((column) => COLUMNS[kind].includes(column))

@@ -50,7 +50,7 @@ export class VersionKeeper {
   /** Who makes a version now, as the statements take it. */
   author(note?: string | null): string {
     const { actor, keyId, userId } = this.scope.operation?.author ?? { actor: "SYSTEM" };
-    return JSON.stringify({ actor, keyId, userId, note: note ?? null, at: currentDate() });
+    return JSON.stringify({ actor, keyId, userId, note: note || null, at: currentDate() });
   }
 
   /**
@@ -70,8 +70,8 @@ export class VersionKeeper {
 
   /** Stores version 1 of an assistant that has none, as it is before a change. Its creator is the author. */
   async begin(assistantId: string): Promise<void> {
-    const heads = this.scope.table("version_heads").where({ assistantId }).select("number");
-    if (!(await this.isKeeping()) || (await heads).length > 0) return;
+    if (!(await this.isKeeping())) return;
+    if ((await this.scope.read(HEAD, [assistantId])).length > 0) return;
     // The audit entry of the operation belongs to the change.
     await this.scope.with({ operation: undefined }).transaction(async (scope) => {
       const keeper = scope.of(VersionKeeper);
@@ -151,6 +151,12 @@ const LOCK = new Statement<LiveDocument>(({ db }) =>
   join theme_configurations t on t.organization_id = $1 and t.assistant_id = a.id
   where a.organization_id = $1 and a.id = $2
   for no key update of a, v, s, c, t`),
+);
+
+const HEAD = statement<{ number: number }>(({ db }) =>
+  db.raw(`
+  select version_heads.number from version_heads
+  where version_heads.organization_id = $1 and version_heads.assistant_id = $2`),
 );
 
 const FILE_IDS = statement<{ fileId: string }>(({ db }) =>

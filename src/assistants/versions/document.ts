@@ -37,7 +37,8 @@ const KINDS = ["voice", "sms", "chat", "theme"] as const satisfies readonly Conf
 const ORIGINS = "theme.allowed_origins";
 const FILES = "fileIds";
 
-const nameOf = (kind: ConfigurationKind, field: string) => `${kind}.${snake(field)}`;
+/** The name of a field's value in `DocumentValues`. */
+export const nameOf = (kind: ConfigurationKind, field: string) => `${kind}.${snake(field)}`;
 
 /** Columns of a kind that stand in its own part of a document. */
 const ownFields = (kind: ConfigurationKind): readonly string[] =>

@@ -204,5 +204,5 @@ function checkVersion(number: number, wanted: number | null | undefined): void {
 const conflict = (current: number, wanted: number) =>
   new DomainError(
     "VERSION_CONFLICT",
-    `The assistant is at version ${current}, not ${wanted}: somebody has changed it meanwhile. Compare the draft with version ${current}, then publish it with ifVersion: ${current}.`,
+    `The assistant is at version ${current}, not ${wanted}. Compare your change with version ${current}, then send it again with ifVersion: ${current}.`,
   );

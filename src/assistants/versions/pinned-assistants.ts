@@ -17,7 +17,7 @@ import { storedSlotsIn, withSecrets, type SpokenKind } from "../history/function
 import type { KnowledgeSource } from "../knowledge/knowledge";
 import { SecretSlots } from "../history/secret-slots";
 import { ChatDrafts } from "./chat-drafts";
-import { fileIdsIn, rowsOf, type DocumentValues } from "./document";
+import { fileIdsIn, nameOf, rowsOf, type DocumentValues } from "./document";
 import { Drafts } from "./drafts";
 import { versionIn, type Pin, type PinColumns } from "./pins";
 import { Versions } from "./versions";
@@ -47,7 +47,7 @@ type Owner = Pick<PinnedAssistant, "id" | "template" | "pin">;
 /** The number of the current version with the row, of the same moment: 1 without stored versions. */
 type WithVersion<R> = R & { readonly version: number };
 
-/** Fields that act at once in all versions, because they switch a channel off. */
+/** Fields that act at once in all versions, because they switch a channel off. A draft may switch it on to be tried. */
 const LIVE_FIELDS = ["chatMode", "smsMode"];
 
 /** The assistants of conversations, in the versions that these run. */
@@ -167,7 +167,9 @@ export class PinnedAssistants {
     { draft }: Pin,
   ): Promise<Readonly<Record<string, unknown>>> {
     const [, columns = {}] = rowsOf(values).configurations.find(([one]) => one === kind) ?? [];
-    const own = Object.fromEntries(Object.entries(columns).filter(([name]) => !LIVE_FIELDS.includes(name)));
+    const isOwn = (name: string) =>
+      !LIVE_FIELDS.includes(name) || (draft && Object.hasOwn(draft.content, nameOf(kind, name)));
+    const own = Object.fromEntries(Object.entries(columns).filter(([name]) => isOwn(name)));
     const { functions: text } = own;
     if (typeof text !== "string") return own;
     const isSecret = storedSlotsIn(kind, text).length > 0;

@@ -84,7 +84,7 @@ export class Widgets {
       .of(PinnedAssistants)
       .configuration(KIND_OF[channel], assistant);
     const values = valuesOf(variables, assistant);
-    const isWhole = namesIn(initialMessage).every((name) => values.has(name));
+    const isWhole = namesIn(initialMessage).every((name) => values.isSet(name));
     if (!isWhole && assistant.missingVariables === "REFUSE") return null;
     return fill(initialMessage, values).trim() || null;
   }

@@ -1,7 +1,7 @@
 import type { ChannelConfiguration } from "../../assistants/configurations/configurations";
 import { namesIn } from "../../assistants/configurations/variable-names";
 import { SPOKEN_KINDS } from "../../assistants/history/function-secrets";
-import { Versions, type AssistantVersion } from "../../assistants/versions/versions";
+import type { Document } from "../../assistants/versions/document";
 import type { Scope } from "../../platform/database/scope";
 import { textsOfFunctions } from "./functions";
 import { Values, type FilledText } from "./variables";
@@ -27,9 +27,8 @@ export async function filledTexts(
   ];
 }
 
-/** The variables that a version uses, by name. Calls in the same tick share their statements. */
-export async function variableUses(scope: Scope, version: AssistantVersion): Promise<VariableUse[]> {
-  const document = await scope.of(Versions).document(version);
+/** The variables that a document uses, by name. */
+export async function variableUses(scope: Scope, document: Document): Promise<VariableUse[]> {
   const paths = new Map<string, Set<string>>();
   for (const kind of SPOKEN_KINDS) {
     const configuration = document[kind] as unknown as ChannelConfiguration; // a version has all columns
@@ -39,6 +38,6 @@ export async function variableUses(scope: Scope, version: AssistantVersion): Pro
   }
   const values = new Values([document.variables]);
   return [...paths]
-    .map(([name, used]) => ({ name, used: [...used], hasValue: values.has(name) }))
+    .map(([name, used]) => ({ name, used: [...used], hasValue: values.isSet(name) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

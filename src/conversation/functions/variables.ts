@@ -16,6 +16,11 @@ export class Values {
     return this.sourceOf(name) !== undefined;
   }
 
+  /** Whether a name has a value other than null, which becomes an empty text. */
+  isSet(name: string): boolean {
+    return this.of(name) != null;
+  }
+
   /** The value of a name; undefined if it has none. */
   of(name: string): unknown {
     return this.sourceOf(name)?.[name];

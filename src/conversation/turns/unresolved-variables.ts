@@ -10,6 +10,7 @@ import {
 } from "../../assistants/configurations/variable-names";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
+import type { MissingVariables } from "../../platform/database/value-types";
 import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { filledTexts } from "../functions/variable-uses";
@@ -72,7 +73,10 @@ async function openingTexts(
 function unsetIn({ assistant, flow, variables }: Opening): (text: string) => string[] {
   const values = valuesOf(variables, assistant);
   const isSetByFlow = flow ? settersOf(flow) : () => false;
-  return (text) => namesIn(text).filter((name) => !values.has(name) && !isSetByFlow(name));
+  // With KEEP, only a name without any value stays as written: null becomes an empty text.
+  const isFilled = (name: string) =>
+    assistant.missingVariables === "KEEP" ? values.has(name) : values.isSet(name);
+  return (text) => namesIn(text).filter((name) => !isFilled(name) && !isSetByFlow(name));
 }
 
 type Fields = ReadonlyMap<string, ReadonlySet<string>>;
@@ -91,9 +95,16 @@ const inFields = (part: string, fields: ReadonlySet<string>) => `${part} in ${[.
 const namedIn = (found: Fields): string =>
   listed([...found].map(([name, fields]) => inFields(`{${shortened(name)}}`, fields)));
 
+/** What happens to names without a value. */
+const EFFECTS: Readonly<Record<MissingVariables, string>> = {
+  KEEP: "stay as written",
+  BLANK: "become empty",
+  REFUSE: "are needed to start a conversation",
+};
+
 function unresolvedMessage(found: Fields, { missingVariables }: PinnedAssistant): string {
-  const effect = missingVariables === "KEEP" ? "stay as written" : "become empty";
-  return `Variables without a value ${effect}: ${namedIn(found)}. Set them in variables of this request or of the assistant.`;
+  const effect = EFFECTS[missingVariables];
+  return `Variables without a value ${effect}: ${namedIn(found)}. Set them in variables of the conversation or of the assistant.`;
 }
 
 /** @param found empty if only texts use them that the caller must not know */

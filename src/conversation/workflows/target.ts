@@ -113,7 +113,11 @@ function checkChoice({ assistantVersion, draft }: Choice, target: string): void 
   const problems: Problem[] =
     target === "assistantId"
       ? []
-      : given.map((path) => ({ path, message: "must be sent together with assistantId" }));
+      : given.map((path) => ({
+          path,
+          message:
+            "can be chosen for an assistant only, not for a workflow; a deployment has an assistantVersion of its own",
+        }));
   if (given.length === 2)
     problems.push({ path: "draft", message: "must not be true together with assistantVersion" });
   if (problems.length > 0) throw invalid(problems);

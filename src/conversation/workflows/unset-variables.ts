@@ -47,7 +47,7 @@ export function unsetVariables(
     const values = speaker ? new Values([speaker.variables]) : everyValue;
     const report = (names: readonly string[], user: string, edgeId: string | null) =>
       problemOf(
-        [...new Set(names)].filter((name) => !values.has(name) && !isSetByFlow(name)),
+        [...new Set(names)].filter((name) => !values.isSet(name) && !isSetByFlow(name)),
         user,
         { nodeId: node.id, edgeId },
       );

@@ -8,15 +8,17 @@ const MAX_PREPARED = 25;
 export class StatementFamily<S> {
   private readonly known = new Map<string, S>();
 
-  /** @param create creates the statement for some columns */
-  constructor(private readonly create: (columns: readonly string[], isPrepared: boolean) => S) {}
+  /** @param create creates the statement for some columns, and for long values or only for short ones */
+  constructor(
+    private readonly create: (columns: readonly string[], isPrepared: boolean, hasLong: boolean) => S,
+  ) {}
 
-  of(columns: readonly string[]): S {
-    const name = columns.join();
+  of(columns: readonly string[], hasLong = false): S {
+    const name = `${columns.join()} ${hasLong}`;
     const known = this.known.get(name);
     if (known) return known;
     const isPrepared = this.known.size < MAX_PREPARED;
-    const created = this.create(columns, isPrepared);
+    const created = this.create(columns, isPrepared, hasLong);
     if (isPrepared) this.known.set(name, created);
     return created;
   }
