@@ -20,7 +20,7 @@ const makes = async (api: Api, mutation: string, type: string, input: object): P
     .id;
 
 const DRAFT =
-  'mutation ($assistantId: ID!) { saveAssistantDraft(assistantId: $assistantId, input: { name: "Cyd" }) { basedOn } }';
+  'mutation ($assistantId: ID!) { saveAssistantDraft(assistantId: $assistantId, input: { name: "Cyd", chat: { prompt: "{a} and {b}." } }) { basedOn } }';
 const ATTACH =
   "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
 

@@ -116,7 +116,7 @@ function checkChoice({ assistantVersion, draft }: Choice, target: string): void 
       : given.map((path) => ({
           path,
           message:
-            "can be chosen for an assistant only, not for a workflow; a deployment has an assistantVersion of its own",
+            "must not be sent with a workflow or a deployment; updateDeployment sets the version of a deployment",
         }));
   if (given.length === 2)
     problems.push({ path: "draft", message: "must not be true together with assistantVersion" });
