@@ -104,7 +104,7 @@ const EFFECTS: Readonly<Record<MissingVariables, string>> = {
 
 function unresolvedMessage(found: Fields, { missingVariables }: PinnedAssistant): string {
   const effect = EFFECTS[missingVariables];
-  return `Variables without a value ${effect}: ${namedIn(found)}. Set them in variables of the conversation or of the assistant.`;
+  return `Variables without a value ${effect}: ${namedIn(found)}. Set them in variables of this request or of the assistant.`;
 }
 
 /** @param found empty if only texts use them that the caller must not know */
