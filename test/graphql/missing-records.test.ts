@@ -55,7 +55,7 @@ describe("an unknown id in an input is named in `details`", () => {
     for (const other of fields) if (!isNonNullType(other.type)) delete input[other.name];
     const isList = isListType(getNullableType(field.type));
     input[path] = isList ? [UNKNOWN_ID] : UNKNOWN_ID;
-    if (name === "createDeployment" && path !== "assistantId" && path !== "workflowId")
+    if (/^(create|import)Deployment$/.test(name) && path !== "assistantId" && path !== "workflowId")
       input.workflowId = world.workflowId;
     const { code, error } = await run(apiFor(name), operation, { ...given, input });
     expect(code).toMatch(/_NOT_FOUND$/);
