@@ -1,7 +1,6 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
 import { removeOldVersions } from "../assistants/versions/remove-old-versions";
 import { storeResources } from "../assistants/versions/store-resources";
-import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
 import { eraseCall } from "../channels/calls/erase-call";
@@ -166,7 +165,6 @@ export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
-  "assistants.versions": { at: "* * * * *", run: (database: Database) => makeFirstVersions(database) },
   "assistants.removeVersions": {
     at: "*/15 * * * *",
     run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => removeOldVersions(database, stop),

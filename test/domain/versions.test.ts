@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { makeFirstVersions } from "../../src/assistants/history/first-versions";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
@@ -487,17 +486,5 @@ describe("a version that is not there", () => {
       { number: 1, document: { name: "Early" } },
       { number: 2, document: { name: "Late" } },
     ]);
-    const other = await newAssistant(running.api, { name: "Never changed" });
-    await forget(other);
-    await running.database.query("delete from online_steps where name = 'first_versions'");
-    await running.app.database.transaction((database) => makeFirstVersions(database));
-    expect(
-      await running.database.query("select number from version_heads where assistant_id = $1", [other]),
-    ).toEqual([{ number: 1 }]);
-    expect(
-      await running.database.query(
-        "select from online_steps where name = 'first_versions' and done_at is not null",
-      ),
-    ).toHaveLength(1);
   });
 });
