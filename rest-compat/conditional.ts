@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import etag from "etag";
 import { getNamedType, getNullableType, isListType, isObjectType, OperationTypeNode, print } from "graphql";
 import type { Context } from "../schema/core/context";
 import { DomainError, invalid, isLostToAnother } from "../src/platform/errors";
@@ -46,13 +46,17 @@ export function withReaders(
   });
 }
 
+/** The tag that the etag package makes, without its hash object, which costs a request more than all else of its tag. */
+const tagOf = (body: string): string =>
+  `"${Buffer.byteLength(body).toString(16)}-${hash("sha1", body, "base64").slice(0, 27)}"`;
+
 /**
  * Sets the ETag of a response with this body, and lets caches keep it, but ask each time whether it is still current.
  * Responses with secrets are not kept.
  * @returns whether the client has the body already, by If-None-Match
  */
 export function setTag(res: ServerResponse, body: string): boolean {
-  const tag = etag(body);
+  const tag = tagOf(body);
   res.setHeader("ETag", tag);
   if (!res.hasHeader("Cache-Control")) res.setHeader("Cache-Control", "private, no-cache");
   if (res.req.method !== "GET" && res.req.method !== "HEAD") return false;
@@ -102,7 +106,7 @@ export async function runIfMatching(
       return await scope.transaction(
         async (inside) => {
           const body = revealed(JSON.stringify(await read(inside.with({}))));
-          if (!expected.includes(etag(body))) throw changed();
+          if (!expected.includes(tagOf(body))) throw changed();
           return await work(inside);
         },
         { snapshot: "transaction" },

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Shape, TableShape } from "../platform/database/snapshot";
 import type { BackupPlace } from "../platform/ports/backup-place";
@@ -32,8 +32,7 @@ export interface StoredFile extends Part {
   readonly key: string;
 }
 
-const digestOf = (manifest: object): string =>
-  createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
+const digestOf = (manifest: object): string => hash("sha256", JSON.stringify(manifest), "hex");
 
 /** Writes the manifest, after all other parts. */
 export async function writeManifest(parts: NewParts, manifest: Manifest): Promise<void> {

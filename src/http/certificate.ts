@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Router } from "express";
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from "graphql";
@@ -79,7 +79,7 @@ export const buildDigests = (schema: GraphQLSchema, routes: readonly object[]): 
   routes: digestOf(JSON.stringify(routes)),
 });
 
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+const digestOf = (text: string): string => hash("sha256", text, "hex");
 
 /** @throws NOT_FOUND */
 function read(file: string): Certificate {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Response } from "express";
 import { BASE_POLICY, setPolicy } from "./served-pages";
@@ -29,7 +29,7 @@ code { font: .9em ui-monospace, monospace; }
 const POLICY = {
   ...BASE_POLICY,
   "script-src": "'none'",
-  "style-src": `'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+  "style-src": `'sha256-${hash("sha256", STYLE, "base64")}'`,
 };
 
 const ENTITIES: Readonly<Record<string, string>> = {

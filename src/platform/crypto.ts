@@ -1,7 +1,7 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
+  hash,
   createHmac,
   hkdfSync,
   randomBytes,
@@ -109,7 +109,7 @@ export class Crypto {
 
 /** Compares in constant time. */
 export function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const digest = (text: string) => hash("sha256", text, "buffer");
   return timingSafeEqual(digest(a), digest(b));
 }
 

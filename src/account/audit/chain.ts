@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AuditedField, AuditNote } from "../../platform/database/audited-operation";
 
 /** The end of an organization's chain at some time: position and hash of the last row. The hash covers all rows. */
@@ -57,5 +57,5 @@ export function hashOf(row: Omit<ChainedAudit, "hash">): string {
       count === undefined ? [name, digest ?? null] : [name, digest ?? null, count],
     ),
   ];
-  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  return hash("sha256", JSON.stringify(content), "hex");
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Disclosures, type Disclosure } from "../audit/disclosures";
 import type { Origin } from "../audit/note";
 import type { Caller } from "../auth/caller";
@@ -81,11 +81,11 @@ export class Idempotency {
     work: Work,
     isDraining: () => boolean,
   ): Promise<IdempotentAnswer> {
-    const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url");
-    if (waits) return this.runClaimed(key, hash, work, isDraining);
+    const digest = hash("sha256", JSON.stringify(content), "base64url");
+    if (waits) return this.runClaimed(key, digest, work, isDraining);
     return this.scope.transaction(async (scope) => {
-      const { stored } = await this.find(scope, key, hash);
-      return stored ?? this.store(scope, key, hash, await work(scope));
+      const { stored } = await this.find(scope, key, digest);
+      return stored ?? this.store(scope, key, digest, await work(scope));
     });
   }
 

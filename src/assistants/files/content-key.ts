@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Names that every storage keeps as they are. Names of digests are left out, so that none is taken. */
 const SAFE = /^(?!sha256-)[\da-z][\da-z-]{0,99}$/;
@@ -13,8 +13,7 @@ export const DIGEST_OF_ID = "'sha256-' || encode(sha256(convert_to(id, 'UTF8')),
  */
 export const contentKey = (organizationId: string, id: string): string => `${organizationId}/${nameOf(id)}`;
 
-const nameOf = (id: string): string =>
-  SAFE.test(id) ? id : `sha256-${createHash("sha256").update(id).digest("hex")}`;
+const nameOf = (id: string): string => (SAFE.test(id) ? id : `sha256-${hash("sha256", id, "hex")}`);
 
 /** Whether the id of the file is not in the name of its content. */
 export const isDigest = (name: string): boolean => DIGEST.test(name);

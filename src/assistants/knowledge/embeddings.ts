@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import type { Scope } from "../../platform/database/scope";
@@ -120,7 +120,7 @@ export class Embeddings {
 
   private async enqueueIfChanged(assistantId: string, resources: readonly string[]): Promise<void> {
     const { organizationId, ports } = this.scope;
-    const content = createHash("sha256").update(JSON.stringify(resources)).digest("base64");
+    const content = hash("sha256", JSON.stringify(resources), "base64");
     const key = [organizationId, assistantId, ports.embeddings?.model, content].join("/");
     if (checked.has(key)) return;
     checked.set(key, true);

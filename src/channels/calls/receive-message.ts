@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { runInOrder } from "../../chats/chats/run-in-order";
@@ -194,8 +194,7 @@ const once = (found: FoundCall, body: unknown, work: (scope: Scope, call: CallRo
     return APPLIED;
   });
 
-const digestOf = (body: unknown): string =>
-  createHash("sha256").update(JSON.stringify(body)).digest("base64url");
+const digestOf = (body: unknown): string => hash("sha256", JSON.stringify(body), "base64url");
 
 const applyWithAnswer = ({ scope }: FoundCall, answer: EngineAnswer): CallbackResult => ({
   outcome: "applied",

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { create, documentOf, publish, selectionOf } from "./assistant-document";
 import { about, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
@@ -95,11 +95,7 @@ async function filesOf(
       };
       const known = typeof sha256 === "string" ? sha256 : undefined;
       const isNeeded = known === undefined && (wanted === undefined || wanted.has(name));
-      const digest = isNeeded
-        ? createHash("sha256")
-            .update(await content())
-            .digest("hex")
-        : (known ?? "");
+      const digest = isNeeded ? hash("sha256", await content(), "hex") : (known ?? "");
       return { id, name, digest, content };
     }),
   );

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readFile } from "node:fs/promises";
@@ -163,7 +163,7 @@ export class Resolver {
       const path = ["files", index];
       const bytes = this.read(String(file), isFields(entry) ? [...path, "file"] : path);
       if (bytes === undefined) return [];
-      const digest = createHash("sha256").update(bytes).digest("hex");
+      const digest = hash("sha256", bytes, "hex");
       const content = async () => new Uint8Array(await readFile(this.beside(String(file))));
       return [{ name: String(name).normalize("NFC"), digest, content }];
     });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, sep, win32 } from "node:path";
 
@@ -33,7 +33,7 @@ export function writeChanged(folder: string, path: string, content: string | Uin
 /** SHA-256 of a file, in hexadecimal digits; undefined if there is none. */
 export function digestOf(path: string): string | undefined {
   const content = contentOf(path);
-  return content && createHash("sha256").update(content).digest("hex");
+  return content && hash("sha256", content, "hex");
 }
 
 function contentOf(path: string): Buffer | undefined {

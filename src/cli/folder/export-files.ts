@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "../import/http";
 import { objectsIn } from "../import/source";
@@ -42,8 +42,8 @@ async function exportFile(
     const content = await server.content(url as string);
     if (content.length !== file.size)
       throw new UnreadableError("", `It has ${content.length} bytes instead of ${String(file.size)}.`);
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    const name = `${CONTENTS}/${PLAIN.test(id) ? id : `_${createHash("sha256").update(id).digest("hex")}`}`;
+    const sha256 = hash("sha256", content, "hex");
+    const name = `${CONTENTS}/${PLAIN.test(id) ? id : `_${hash("sha256", id, "hex")}`}`;
     writer.write(name, content);
     return { ...file, content: name, sha256 };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
 import { RefusedError } from "../import/http";
@@ -138,7 +138,7 @@ export async function completeExport({ writer }: Export): Promise<Manifest> {
       [REPORT]: {
         records: gaps.length,
         bytes: Buffer.byteLength(report),
-        sha256: createHash("sha256").update(report).digest("hex"),
+        sha256: hash("sha256", report, "hex"),
       },
     },
   };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Recipe } from "../../platform/database/value-types";
 
 /** The part of a payload that an event has in columns of its own. */
@@ -68,4 +68,4 @@ export function compose(envelope: Envelope, recipe: Recipe, messages: readonly E
 /** The bytes that a payload has in deliveries. */
 export const bodyOf = (payload: Payload): string => JSON.stringify(payload);
 
-export const digestOf = (body: string): string => createHash("sha256").update(body).digest("base64url");
+export const digestOf = (body: string): string => hash("sha256", body, "base64url");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Knex } from "knex";
 
 /** Characters of a text that its index contains: PostgreSQL limits index entries to 2,704 bytes. */
@@ -15,6 +15,4 @@ export const whereText = (rows: Knex.QueryBuilder, column: string, value: string
 
 /** The indexed form of an identifier, as in unique keys: itself, or a digest if it is long. */
 export const indexable = (identifier: string): string =>
-  identifier.length <= INDEXED_LENGTH
-    ? identifier
-    : `sha256:${createHash("sha256").update(identifier).digest("hex")}`;
+  identifier.length <= INDEXED_LENGTH ? identifier : `sha256:${hash("sha256", identifier, "hex")}`;

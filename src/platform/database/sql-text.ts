@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A query as pg takes it; a prepared statement if it has a name. */
 export interface Query {
@@ -21,7 +21,7 @@ export class SqlText {
     readonly text: string,
     isPrepared = true,
   ) {
-    if (isPrepared) this.#name = createHash("sha256").update(text).digest("base64url");
+    if (isPrepared) this.#name = hash("sha256", text, "base64url");
   }
 
   /** The query that pg runs. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type * as ClientModule from "@modelcontextprotocol/sdk/client/index.js";
 import type * as HttpModule from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -51,9 +51,7 @@ export class McpTools implements ToolClient {
   ) {}
 
   list(server: ToolServerAddress, maxAgeMs: number): Promise<readonly ListedTool[]> {
-    const key = createHash("sha256")
-      .update(JSON.stringify([server.url, server.headers]))
-      .digest("base64");
+    const key = hash("sha256", JSON.stringify([server.url, server.headers]), "base64");
     const known = this.listings.get(key);
     const age = known ? currentTime() - known.at : Infinity;
     if (known?.failed && maxAgeMs > 0) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ArgumentChecker, CheckQuestion } from "../ports/argument-checker";
 import { CheckLane, type LaneLimits } from "./check-lane";
@@ -90,4 +90,4 @@ class ThreadChecker implements ArgumentChecker {
   }
 }
 
-const keyOf = (schema: string): string => createHash("sha256").update(schema).digest("base64");
+const keyOf = (schema: string): string => hash("sha256", schema, "base64");
