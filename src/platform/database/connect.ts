@@ -1,12 +1,10 @@
 import knex, { type Knex } from "knex";
-import pg from "pg";
 import type { Logger } from "pino";
-import { readStored } from "../json/json-source";
 import type { Config } from "../settings/config";
 import { noteGrowth } from "./growth";
 import { Client, type ClientSettings } from "./knex-client/client";
 import { snake, toRow } from "./names";
-import { TIMESTAMPTZ, utcTime } from "./utc-time";
+import { types } from "./value-parsers";
 
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
@@ -54,17 +52,6 @@ const SESSION_OPTIONS = Object.entries({ ...SESSION_SETTINGS, [DIRECT_MARK]: "on
 
 /** Makes Citus set the organization on workers too, whose policies need it. Other databases ignore it. */
 const PASS_ON = "-c citus.propagate_set_commands=local";
-
-/** OID of the type json, which preserves the text, unlike jsonb. */
-const JSON_TEXT = 114;
-
-const types = {
-  getTypeParser: (type: number, format?: string): unknown => {
-    if (format === "binary") return pg.types.getTypeParser(type, "binary");
-    if (type === JSON_TEXT) return readStored;
-    return type === TIMESTAMPTZ ? utcTime : pg.types.getTypeParser(type, "text");
-  },
-};
 
 /** Replaces the log of knex, which writes text to standard output. */
 function knexLog(logger: ConnectOptions["logger"]) {

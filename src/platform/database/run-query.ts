@@ -1,12 +1,10 @@
 import type { Knex } from "knex";
-import type { PoolClient, QueryArrayResult } from "pg";
+import type { PoolClient } from "pg";
 import { Attached } from "../attached";
 import { tracing } from "../tracing/tracing";
 import { type Client, inOnePacket } from "./knex-client/client";
-import { camel } from "./names";
+import { RowsQuery, type Row } from "./rows-query";
 import type { Query } from "./sql-text";
-
-type Row = Record<string, unknown>;
 
 interface PendingQuery {
   readonly query: Query;
@@ -28,7 +26,7 @@ interface QueryOptions {
   readonly writes?: boolean;
 }
 
-/** Runs a query that returns rows as lists. Queries of one caller in the same tick share a connection and are sent together. */
+/** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(db: Knex, caller: object, query: Query, options: QueryOptions): Promise<Row[]> {
   const { tracer } = tracing;
   return tracer
@@ -82,9 +80,7 @@ function sendOne(
 ): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
   const settings = client.localSettings({ organizationId, timeoutMs, writes });
-  const sent = client.settings.prepares
-    ? query
-    : { text: query.text, values: query.values, rowMode: query.rowMode };
+  const sent = client.settings.prepares ? query : { text: query.text, values: query.values };
   if (settings === "") return ask(connection, sent, resolve, reject);
   const run = () => new Promise<Row[]>((resolve, reject) => void ask(connection, sent, resolve, reject));
   return client.withSettings(connection, settings, run).then(resolve, reject);
@@ -98,23 +94,12 @@ function ask(
   reject: PendingQuery["reject"],
 ): Promise<void> {
   return new Promise<void>((done) =>
-    connection.query(query, (error: Error | null, result: Result) => {
-      if (error) reject(error);
-      else resolve(rowsOf(result));
-      done();
-    }),
+    connection.query(
+      new RowsQuery(query, (error, rows) => {
+        if (error) reject(error);
+        else resolve(rows);
+        done();
+      }),
+    ),
   );
-}
-
-type Result = QueryArrayResult<unknown[]>;
-
-/** Creates rows with our column names directly: renaming the objects that pg creates doubles the cost. */
-function rowsOf({ fields, rows }: Result): Row[] {
-  const names = fields.map(({ name }) => camel(name));
-  const blank = Object.fromEntries(names.map((name) => [name, null]));
-  return rows.map((values) => {
-    const row: Row = { ...blank };
-    for (let index = 0; index < names.length; index++) row[names[index]!] = values[index];
-    return row;
-  });
 }

@@ -211,7 +211,7 @@ export class Scope extends ScopeNotifications {
     const all = columns instanceof Promise ? await columns : columns;
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
-    const rows = await runQuery(db, caller, sql.with(given, "array"), { organizationId, ...options });
+    const rows = await runQuery(db, caller, sql.with(given), { organizationId, ...options });
     return rows as R[]; // the statement selects the columns of R
   }
 

@@ -5,8 +5,6 @@ export interface Query {
   readonly name?: string;
   readonly text: string;
   readonly values: unknown[];
-  /** Whether pg returns rows as lists of values instead of objects. */
-  readonly rowMode?: "array";
 }
 
 /** SQL that PostgreSQL prepares under a digest of its text, so that two texts never share a name. */
@@ -25,7 +23,7 @@ export class SqlText {
   }
 
   /** The query that pg runs. */
-  with(values: unknown[], rowMode?: "array"): Query {
-    return { name: this.#name, text: this.text, values, rowMode };
+  with(values: unknown[]): Query {
+    return { name: this.#name, text: this.text, values };
   }
 }
