@@ -1,4 +1,5 @@
-import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import type { GraphQLResolveInfo } from "graphql";
+import { Arg, Args, ArgsType, Ctx, ID, Info, InputType, ObjectType, Resolver } from "type-graphql";
 import { removeAssistant } from "../../src/chats/chats/remove-assistant";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import type { AssistantRow } from "../../src/assistants/assistants/statements";
@@ -19,6 +20,7 @@ import {
 } from "../configurations/configurations";
 import { enumOf } from "../core/enums";
 import { PageArgs, PageOf } from "../core/page";
+import { readAhead } from "../core/read-ahead";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { Selected } from "../core/selected";
@@ -155,9 +157,10 @@ export class AssistantResolver {
   @Query(() => Assistant, { description: "Returns an assistant or template. Errors: ASSISTANT_NOT_FOUND." })
   assistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
-    @Ctx() { scope }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return scope.of(Assistants).byId(id);
+    return readAhead(info, { id }, context, () => context.scope.of(Assistants).byId(id));
   }
 
   @Mutation(() => Assistant, {

@@ -8,6 +8,7 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Query, Root } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { PageArgs } from "../core/page";
+import { NeedsOnlyId } from "../core/read-ahead";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
@@ -85,6 +86,7 @@ export class LogResolver {
     return scope.of(Logs).byId(assistantId, id);
   }
 
+  @NeedsOnlyId
   @FieldResolver(() => [LogListItem], {
     description:
       "Logs of the assistant's chats, by start time. A search that no index can serve is limited to the newest logs if it does not finish in time: `extensions.warnings` tells their number and the value of `after` that continues the search.",
