@@ -43,11 +43,16 @@ export const isLong = (value: unknown): boolean =>
 export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQueries {
   const { db } = pieces;
   const { id, values, hasLong } = parts;
+  const list = values.map(([name, sql]) => `('${name}', to_jsonb(${sql}))`).join(", ");
+  const all = `select one.* from changed cross join lateral (values ${list}) as one (name, value)`;
   const isChanged = values.map(
     ([name]) => `version_heads.content->'${name}' is distinct from given.content->'${name}'`,
   );
   return {
-    given: db.raw(`select ${contentOf(values, hasLong)} as content from changed`),
+    ...(hasLong && { digested: digestedOf(pieces, all) }),
+    given: db.raw(
+      hasLong ? `${CONTENT} having count(*) > 0` : `select ${contentOf(values)} as content from changed`,
+    ),
     head: db.raw(`update version_heads
       set number = version_heads.number + 1, content = version_heads.content || given.content from given
       where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}
@@ -55,18 +60,18 @@ export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQuerie
       returning version_heads.number, case when version_heads.number % ${COMPLETE_EVERY} = 0 then version_heads.content
         else given.content || '{"${PARTIAL}": "partial"}' end as content`),
     version: versionOf(pieces, parts),
-    ...(hasLong && { texts: textsOf(pieces, id, values) }),
+    ...(hasLong && { texts: textsOf(pieces, id) }),
   };
 }
 
 const UPSERT = "on conflict (organization_id, assistant_id) do update set";
 
-/** The content of a version from the part `given`. */
-const CONTENT = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(value) else to_jsonb(digest) end)
-    as content from given`;
+/** The content of a version from the part `digested`: a list with each value, or the digest of a long one, by name. */
+const CONTENT = `select jsonb_object_agg(name, case when digest is null then jsonb_build_array(text::jsonb) else to_jsonb(digest) end)
+    as content from digested`;
 
 /** The parts of a version of a whole document. */
-type WholeQueries = Readonly<Record<"given" | "head" | "version" | "texts", Query<unknown>>>;
+type WholeQueries = Readonly<Record<"digested" | "head" | "version" | "texts", Query<unknown>>>;
 
 interface WholeParts extends VersionParts {
   /** SQL that selects all values of the document: the name of each and the value as jsonb. */
@@ -102,16 +107,11 @@ export function formerVersionParts(pieces: Pieces, parts: WholeParts): WholeQuer
 
 /** Parts that store the version that `head` selects, each after those that it reads. */
 function partsAround(head: Query<unknown>, pieces: Pieces, { id, values, author }: WholeParts): WholeQueries {
-  const { db, home } = pieces;
   return {
-    given:
-      db.raw(`select name, value, case when ${isLongInSql("value")} then ${digestOf("value")} end as digest
-      from (${values}) as one (name, value)`),
+    digested: digestedOf(pieces, values),
     head,
     version: versionOf(pieces, { id, author }),
-    texts: db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
-      select distinct ${home.id}, ${id.toQuery()}, digest, value::text from given ${home.join}
-      where digest is not null and exists (select from head) on conflict do nothing`),
+    texts: textsOf(pieces, id),
   };
 }
 
@@ -122,29 +122,21 @@ const versionOf = ({ db, home }: Pieces, { id, author }: VersionParts): Query<un
       author->>'keyId', author->>'userId', (author->>'at')::timestamptz
     from head cross join (select ${author.toQuery()}::jsonb) as by (author) ${home.join}`);
 
-/** Stores the long ones of the values of the part `changed`. */
-const textsOf = ({ db, home }: Pieces, id: Knex.Raw, values: Values): Query<unknown> =>
+/** Selects the name of each value, its JSON text, and the digest of a long one; each text is made and digested once. */
+const digestedOf = ({ db }: Pieces, values: string): Query<unknown> =>
+  db.raw(`select name, text, case when octet_length(text) > ${MAX_INLINE_BYTES}
+      then encode(substr(sha256(convert_to(text, 'UTF8')), 1, 16), 'base64') end as digest
+    from (select name, value::text as text from (${values}) as one (name, value) offset 0) as texts`);
+
+/** Stores the long values of the part `digested`. */
+const textsOf = ({ db, home }: Pieces, id: Knex.Raw): Query<unknown> =>
   db.raw(`insert into version_texts (organization_id, assistant_id, digest, content)
-    select distinct ${home.id}, ${id.toQuery()}, ${digestOf("value")}, value::text from changed
-    cross join lateral (values ${values.map(([, sql]) => `(to_jsonb(${sql}))`).join(", ")}) as one (value) ${home.join}
-    where ${isLongInSql("value")} and exists (select from head) on conflict do nothing`);
+    select distinct ${home.id}, ${id.toQuery()}, digest, text from digested ${home.join}
+    where digest is not null and exists (select from head) on conflict do nothing`);
 
-/** SQL whether a jsonb value is a long one. */
-const isLongInSql = (value: string) => `octet_length(${value}::text) > ${MAX_INLINE_BYTES}`;
-
-const digestOf = (value: string) =>
-  `encode(substr(sha256(convert_to(${value}::text, 'UTF8')), 1, 16), 'base64')`;
-
-/** SQL of values as a content: a list with the value, or the digest of a long one, by name. */
-function contentOf(values: Values, hasLong: boolean): string {
-  const stored = (sql: string) => {
-    const inline = `jsonb_build_array(${sql})`;
-    if (!hasLong) return inline;
-    const value = `to_jsonb(${sql})`;
-    return `case when ${isLongInSql(value)} then to_jsonb(${digestOf(value)}) else ${inline} end`;
-  };
-  return `jsonb_build_object(${values.map(([name, sql]) => `'${name}', ${stored(sql)}`).join(", ")})`;
-}
+/** SQL of short values as a content: a list with each value by name. */
+const contentOf = (values: Values) =>
+  `jsonb_build_object(${values.map(([name, sql]) => `'${name}', jsonb_build_array(${sql})`).join(", ")})`;
 
 /**
  * SQL whether an assistant has versions, or a change is made without.

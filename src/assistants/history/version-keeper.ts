@@ -182,6 +182,6 @@ const RECORD = new Statement<{ number: number }>((pieces) => {
     `select 'fileIds', ${$(11).toQuery()}::jsonb`,
   ].join(" union all ");
   const made = wholeVersionParts(pieces, { id: $(1), values, author: $(2), number: $(12) });
-  return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
+  return db.raw(`with digested as (${sqlOf(made.digested)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
     texts as (${sqlOf(made.texts)}) select number from head`);
 });

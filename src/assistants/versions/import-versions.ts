@@ -67,6 +67,6 @@ const STORE = new Statement<{ number: number }>((pieces) => {
   const { db, $ } = pieces;
   const values = `select key, value from jsonb_each(${$(3).toQuery()}::jsonb)`;
   const made = formerVersionParts(pieces, { id: $(1), values, author: $(2), number: $(4) });
-  return db.raw(`with given as (${sqlOf(made.given)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
+  return db.raw(`with digested as (${sqlOf(made.digested)}), head as (${sqlOf(made.head)}), version as (${sqlOf(made.version)}),
     texts as (${sqlOf(made.texts)}) select number from head`);
 });
