@@ -48,13 +48,13 @@ export function versionParts(pieces: Pieces, parts: ChangedParts): VersionQuerie
   const isChanged = values.map(
     ([name]) => `version_heads.content->'${name}' is distinct from given.content->'${name}'`,
   );
+  const content = hasLong
+    ? `${CONTENT} having count(*) > 0`
+    : `select ${contentOf(values)} as content from changed offset 0`;
   return {
     ...(hasLong && { digested: digestedOf(pieces, all) }),
-    given: db.raw(
-      hasLong ? `${CONTENT} having count(*) > 0` : `select ${contentOf(values)} as content from changed`,
-    ),
     head: db.raw(`update version_heads
-      set number = version_heads.number + 1, content = version_heads.content || given.content from given
+      set number = version_heads.number + 1, content = version_heads.content || given.content from (${content}) as given
       where version_heads.organization_id = $1 and version_heads.assistant_id = ${id.toQuery()}
         and (${isChanged.join(" or ")})
       returning version_heads.number, case when version_heads.number % ${COMPLETE_EVERY} = 0 then version_heads.content
