@@ -34,11 +34,18 @@ const patch = (id: string, part: string, body: object) =>
   api.patch(`/rest/v1/assistants/${id}${part}`, body, 200);
 const remove = () => removeOldVersions(running.app.database);
 /** Makes everything old enough to be removed. */
-const age = () =>
-  running.database.query(
-    "update assistant_versions set created_at = created_at - interval '2 hours' where organization_id = $1",
+const age = async () => {
+  const { database } = running;
+  const versions = await database.query<{ id: string; number: number; created_at: Date }>(
+    "select assistant_id as id, number, created_at from assistant_versions where organization_id = $1",
     [organizationId],
   );
+  for (const { id, number, created_at } of versions)
+    await database.query(
+      "update assistant_versions set created_at = $4 where organization_id = $1 and assistant_id = $2 and number = $3",
+      [organizationId, id, number, new Date(created_at.getTime() - 7_200_000)],
+    );
+};
 const count = async (table: string, id: string): Promise<number> =>
   (await running.database.query(`select from ${table} where assistant_id = $1`, [id])).length;
 
