@@ -3,7 +3,7 @@ import { unlessReadOnly } from "../../platform/database/read-only";
 import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";
 
 /** Rows chained by one transaction. */
-const BATCH_SIZE = 100;
+const BATCH_SIZE = 200;
 
 /** The audit log of an organization: its changes and disclosures of secrets, as a chain of hashes. */
 export class AuditLog {
