@@ -72,7 +72,7 @@ describe("an import refuses, before it stores anything,", () => {
     [
       "a folder without a manifest",
       (of) => rmSync(join(of, "manifest.json")),
-      "manifest.json:1: The file is missing: this folder is no export.",
+      "manifest.json: The file is missing: this folder is no export.",
     ],
   ])("%s", async (_, damage, message) => {
     const folder = copyOfExport();
@@ -126,7 +126,7 @@ function change(folder: string, name: string, before: string, after: string, isS
   else writeFileSync(join(folder, name), changed, "latin1");
 }
 
-test("an unknown field of a record is ignored", async () => {
+test("an unknown field of a record is ignored, and a second run that changes nothing says so", async () => {
   const folder = copyOfExport();
   const logs = linesIn(folder, "logs.ndjson").map((log) =>
     JSON.stringify({ ...log, answeredBy: { version: 3 } }),
@@ -134,13 +134,13 @@ test("an unknown field of a record is ignored", async () => {
   rewrite(folder, "logs.ndjson", `${logs.join("\n")}\n`);
   const { api: empty } = await running.otherOrganization();
   const key = (await importerOf(empty)).headers["X-API-Key"]!;
-  const { stdout } = await runToEnd(
-    "cli/import",
-    { PARLEY_URL: running.url, PARLEY_KEY: key },
-    "parley",
-    folder,
-  );
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: key };
+  const { stdout } = await runToEnd("cli/import", env, "parley", folder);
   expect(stdout).toContain(`logs: ${made.logs - 1} imported`);
+  const again = await runToEnd("cli/import", env, "parley", folder);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("Some records were not imported") });
+  expect(again.stdout).toContain("Nothing has changed: what is listed below was refused.");
+  expect(again.stdout).toContain("Another key of this server has this value already.");
 });
 
 test("a key that may do nothing but import is not imported: here it would have no limits", async () => {
@@ -179,7 +179,9 @@ describe("an export with a key that", () => {
     expect(Object.keys(filesIn(folder))).not.toContain("keys.ndjson");
     expect(linesIn(folder, "logs.ndjson")).toHaveLength(made.logs);
     const { notRead } = JSON.parse(filesIn(folder)["report.json"]!);
-    expect(notRead.map(({ reason }: { reason: string }) => reason)).toHaveLength(2);
+    expect(notRead).toHaveLength(2);
+    expect(JSON.stringify(notRead) + stdout).not.toContain("--permissions");
+    expect(stdout).toContain("a SECRET key without limits does: `npm run --silent key:create` makes one");
     expect(JSON.parse(filesIn(folder)["manifest.json"]!).complete).toBe(false);
   });
 
@@ -198,12 +200,14 @@ describe("an export with a key that", () => {
 
   test.each([
     ["is unknown", "parley_sk_unknown", "The server refuses the key"],
-    ["is PUBLIC", undefined, "Use a SECRET key."],
+    ["is PUBLIC", undefined, "Name a SECRET key without limits"],
   ])("%s is refused", async (_, value, message) => {
     const { publicKey } =
       value === undefined ? await api.gql("{ publicKey { value } }") : { publicKey: { value } };
     const { code, stderr } = await exportWith(publicKey.value);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).toContain("`npm run --silent key:create` makes one on the server.");
+    expect(stderr).not.toMatch(/stays|again/);
   });
 
   test.each([

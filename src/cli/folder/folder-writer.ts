@@ -80,6 +80,11 @@ export class FolderWriter {
     return writer;
   }
 
+  /** Whether a folder has an export that can be continued. */
+  static hasBegun(folder: string): boolean {
+    return existsSync(join(folder, STATE));
+  }
+
   isFinished(part: Part): boolean {
     return this.state.finished[part] !== undefined || this.state.unread.includes(part);
   }

@@ -45,8 +45,13 @@ export class Report {
     return this.failed;
   }
 
+  /** Whether a record was stored, or was here before. */
+  get hasRecords(): boolean {
+    return this.counts.size > 0;
+  }
+
   get isEmpty(): boolean {
-    return this.counts.size === 0 && this.missing.size === 0;
+    return !this.hasRecords && this.missing.size === 0;
   }
 
   lines(): string[] {
@@ -54,12 +59,12 @@ export class Report {
       ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,
     );
     const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
-    const isSame =
-      counts.length > 0 && !this.failed && [...this.counts.values()].every(({ stored }) => stored === 0);
+    const isSame = counts.length > 0 && [...this.counts.values()].every(({ stored }) => stored === 0);
+    const rest = this.failed ? "what is listed below was refused" : "everything is here already";
     return [
       "Imported:",
       ...(counts.length > 0 ? counts : ["  nothing"]),
-      ...(isSame && this.isExact ? ["Nothing has changed: everything is here already."] : []),
+      ...(isSame && this.isExact ? [`Nothing has changed: ${rest}.`] : []),
       ...(missing.length > 0 ? ["", "Not taken over:", ...missing] : []),
     ];
   }
