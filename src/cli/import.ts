@@ -4,7 +4,7 @@ import { inFolderOfCaller } from "./folder-of-caller";
 import { importFolder } from "./folder/import-folder";
 import { Http } from "./import/http";
 import { Progress } from "./import/progress";
-import { Report } from "./import/report";
+import { checkReport, Report } from "./import/report";
 import { importRest } from "./import/rest";
 import { importRetell } from "./import/retell";
 import { Source } from "./import/source";
@@ -34,6 +34,8 @@ async function run(): Promise<void> {
   const options = values as Options;
   const [kind, file, ...others] = positionals;
   if (others.length > 0) throw wrong(`Unexpected argument "${others[0]}".`);
+  inFolderOfCaller();
+  if (options.report !== undefined) checkReport(options.report);
   const report = new Report(kind === "parley");
   const progress = new Progress();
   let isDone = false;
@@ -80,7 +82,6 @@ async function importFrom(
   }
   if (kind === "parley") {
     if (file === undefined) throw wrong("Name the folder of an export.");
-    inFolderOfCaller();
     return importFolder({ folder: file, target, report, progress });
   }
   if (kind !== "vapi" && kind !== "retell")

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
@@ -11,6 +11,9 @@ import { filesIn, fillOrganization, linesIn, rewrite, type Filled } from "./orga
 
 const running = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
 
+/** What a pipe shows: a sentence for every few seconds. */
+const PROGRESS = /^(In progress: .+: \d+.*\.\n)*$/;
+
 let made: Filled;
 let api: Api;
 let whole: string;
@@ -20,7 +23,8 @@ beforeAll(async () => {
   made = await fillOrganization(source, 6);
   whole = join(emptyFolder(afterTests), "export");
   const env = { PARLEY_URL: running.url, PARLEY_KEY: secretKey };
-  expect(await runToEnd("cli/export", env, whole)).toMatchObject({ code: 0 });
+  const { code, stderr } = await runToEnd("cli/export", env, whole);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(PROGRESS)]);
 }, 2 * SERVER_TIMEOUT_MS);
 
 function copyOfExport(): string {
@@ -208,6 +212,24 @@ describe("an export with a key that", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(stderr).toContain("`npm run --silent key:create` makes one on the server.");
     expect(stderr).not.toMatch(/stays|again/);
+  });
+
+  test.each([
+    ["is a file", (file: string) => file, (file: string) => `${file} is a file, not a folder.`],
+    [
+      "is below a file",
+      (file: string) => join(file, "a/b"),
+      (file: string) => `${file} is a file, not a folder.`,
+    ],
+    ["cannot be created", () => "/proc/parley/export", () => "The folder /proc/parley cannot be created"],
+  ])("is exported to a folder that %s says so", async (_, folder, message) => {
+    const file = join(emptyFolder(), "file");
+    writeFileSync(file, "mine");
+    const { secretKey } = await running.otherOrganization();
+    const env = { PARLEY_URL: running.url, PARLEY_KEY: secretKey };
+    const { code, stderr } = await runToEnd("cli/export", env, folder(file));
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message(file))]);
+    expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
   test.each([

@@ -134,6 +134,8 @@ describe("an import of the export into an empty organization", () => {
     const { code, stdout, stderr } = await importInto(copy.importKey);
     if (code !== 0) throw new Error(stdout + stderr);
     expect(stdout).toContain("  logs: 13 imported, 0 already here");
+    const versions = linesIn(folder, "versions.ndjson").length;
+    expect(stdout).toContain(`  versions: ${versions} imported, 0 already here`);
     expect(stdout).toContain(
       "live at the time of the export: export into a new folder after it has ended, and import that.",
     );

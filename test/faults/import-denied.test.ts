@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
@@ -77,6 +77,22 @@ test("an import that cannot begin prints the command that tries again, and claim
     `To try again, run the same command:\n  npm run --silent import -- vapi ${files.vapi} ${away.join(" ")}`,
   );
   expect(stderr).not.toContain("stays");
+});
+
+test("a report that cannot be written is refused before anything is imported", async () => {
+  const folder = emptyFolder();
+  const none = join(folder, "none");
+  for (const [path, reason] of [
+    [join(none, "report.json"), `there is no folder ${none}.`],
+    [join(files.vapi!, "report.json"), `${files.vapi} is not a folder.`],
+    [folder, `${folder} is a folder.`],
+  ] as const) {
+    const { code, stdout, stderr } = await importWith("importing", "vapi", files.vapi!, "--report", path);
+    expect([code, stdout, stderr]).toEqual([...[1, "", `--report cannot be written: ${reason}\n`]]);
+  }
+  const path = join(folder, "report.json");
+  await importWith("full", "vapi", files.vapi!, "--report", path);
+  expect(existsSync(path)).toBe(false);
 });
 
 describe("a file", () => {

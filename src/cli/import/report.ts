@@ -1,13 +1,33 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { counted } from "../../platform/errors";
 
 /** Ids that a line of the printed report names; the written report has all. */
 const SHOWN_IDS = 3;
+const PRIVATE = 0o600;
 
 interface Count {
   stored: number;
   unchanged: number;
 }
+
+/** Checks that the report can be written, before the import begins. @throws Error that says why not */
+export function checkReport(file: string): void {
+  const isNew = !existsSync(file);
+  try {
+    closeSync(openSync(file, "a", PRIVATE));
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    throw new Error(`--report cannot be written: ${UNWRITABLE[code]?.(file) ?? message}.`, { cause: error });
+  }
+  if (isNew) rmSync(file);
+}
+
+const UNWRITABLE: Readonly<Record<string, (file: string) => string>> = {
+  ENOENT: (file) => `there is no folder ${dirname(file)}`,
+  ENOTDIR: (file) => `${dirname(file)} is not a folder`,
+  EISDIR: (file) => `${file} is a folder`,
+};
 
 /** Collects what an import has stored, and everything that it could not take over. */
 export class Report {
@@ -72,7 +92,7 @@ export class Report {
   write(file: string): void {
     const notTakenOver = [...this.missing].map(([reason, ids]) => ({ reason, ids }));
     const content = { imported: Object.fromEntries(this.counts), notTakenOver };
-    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: PRIVATE });
   }
 
   private countOf(what: string): Count {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
-import { DeniedError, ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
+import { DeniedError, ImportStoppedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
 
 export interface GraphQLProblem {
