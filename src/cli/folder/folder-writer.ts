@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
-import { makeFolder } from "../make-folder";
+import { makeFolder } from "./make-folder";
 import {
   CONTENTS,
   FORMAT,
