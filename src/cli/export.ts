@@ -4,11 +4,11 @@ import { inFolderOfCaller } from "./folder-of-caller";
 import { completeExport, exportOrganization, organizationOf } from "./folder/export-organization";
 import { FolderWriter } from "./folder/folder-writer";
 import { NEVER_SHOWN, REPORT, type Gap, type Manifest } from "./folder/format";
-import { Server, UnreadableError } from "./folder/server";
-import { Http, ImportStoppedError } from "./import/http";
+import { KEY_ADVICE, Server, UnreadableError } from "./folder/server";
+import { DeniedError, Http } from "./import/http";
 import { Progress } from "./import/progress";
 import { quotedForShell } from "./quoted-for-shell";
-import { addressOf, waitOf } from "./transfer-options";
+import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/export"];
 const OPTIONS = ["url", "key", "wait"] as const;
@@ -41,19 +41,20 @@ async function run(): Promise<number> {
   try {
     return await exportTo(folder, options, progress);
   } catch (error) {
-    if (!(error instanceof ImportStoppedError)) throw error;
-    throw new Error(`${error.message}\n\n${resumeWith(folder, options)}`, { cause: error });
+    const kept = FolderWriter.hasBegun(folder) ? "What was exported stays." : undefined;
+    const words = ["npm run --silent export --", quotedForShell(folder)];
+    const given = Object.fromEntries(OPTIONS.map((name) => [name, options[name]]));
+    throw withContinuation(error, kept, commandWith(words, given));
   } finally {
     progress.end();
   }
 }
 
 async function exportTo(folder: string, options: Options, progress: Progress): Promise<number> {
-  const { url = process.env.PARLEY_URL, key = process.env.PARLEY_KEY } = options;
-  if (!url || !key)
-    throw wrong(
-      "Name the server with --url or PARLEY_URL, and with --key or PARLEY_KEY a SECRET key without limits.",
-    );
+  const [url, key] = [givenBy(options.url, "PARLEY_URL"), givenBy(options.key, "PARLEY_KEY")];
+  if (url === undefined)
+    throw wrong("Name the server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
+  if (key === undefined) throw wrong(KEY_ADVICE);
   const source = addressOf("--url", url, USAGE);
   const http = (headers: Record<string, string>) =>
     new Http({
@@ -65,7 +66,7 @@ async function exportTo(folder: string, options: Options, progress: Progress): P
   const server = new Server(http({ "X-API-Key": key }), http({}), source);
   const organization = await organizationOf(server).catch((error: unknown) => {
     throw error instanceof UnreadableError
-      ? new Error(`The organization cannot be read: ${error.message} Use a SECRET key.`)
+      ? new DeniedError(`The organization cannot be read: ${error.message} ${KEY_ADVICE}`)
       : error;
   });
   const writer = FolderWriter.open(folder, source, organization.id as string); // an ID of GraphQL
@@ -86,26 +87,19 @@ function summaryOf(folder: string, { files, organizationId }: Manifest, gaps: re
   return [
     `Exported the organization ${organizationId} to ${folder}:`,
     ...counts,
-    ...(missing.length > 0 ? ["", "Not read:", ...missing] : []),
+    ...(missing.length > 0 ? ["", "Not read:", ...missing, OTHER_KEY] : []),
     ...["", "Never shown, so not in the folder:", ...NEVER_SHOWN.map((sentence) => `  - ${sentence}`)],
     "",
     "The folder contains secrets: values of keys, and secrets of functions and webhook destinations. Only you can read its files; keep it so.",
   ];
 }
 
+const OTHER_KEY =
+  "What this key may not read, a SECRET key without limits does: `npm run --silent key:create` makes one on the server. Export with it into a new folder.";
+
 const idsIn = (ids: readonly string[]): string =>
   ids.length === 0 ? "" : ` [${ids.slice(0, SHOWN_IDS).join(", ")}${ids.length > SHOWN_IDS ? ", …" : ""}]`;
 
 function wrong(message: string): Error {
   return new Error(`${message}\nUsage: ${USAGE}`);
-}
-
-/** The command that continues the export, without the key. */
-function resumeWith(folder: string, options: Options): string {
-  const given = OPTIONS.flatMap((name) => {
-    const value = options[name];
-    return value === undefined ? [] : [`--${name} ${name === "key" ? "KEY" : quotedForShell(value)}`];
-  });
-  const words = ["npm run --silent export --", quotedForShell(folder), ...given];
-  return `What was exported stays. To continue, run the same command again:\n  ${words.join(" ")}`;
 }

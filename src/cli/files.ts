@@ -50,6 +50,7 @@ async function run(): Promise<number> {
   });
   const [name = "", folder = FOLDER, ...more] = positionals;
   const command = Object.hasOwn(COMMAND, name) ? COMMAND[name] : undefined;
+  if (!command && name !== "") throw new Error(`Parley has no command "${name}".\nUsage: ${USAGE}`);
   if (!command || more.length > 0)
     throw new Error(`Name one command, and at most one folder.\nUsage: ${USAGE}`);
   for (const option of ["dry-run", "prune"] as const)

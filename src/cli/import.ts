@@ -2,16 +2,16 @@ import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { inFolderOfCaller } from "./folder-of-caller";
 import { importFolder } from "./folder/import-folder";
-import { Http, ImportStoppedError } from "./import/http";
+import { Http } from "./import/http";
 import { Progress } from "./import/progress";
-import { Report } from "./import/report";
+import { checkReport, Report } from "./import/report";
 import { importRest } from "./import/rest";
 import { importRetell } from "./import/retell";
 import { Source } from "./import/source";
 import { Target } from "./import/target";
 import { importVapi } from "./import/vapi";
 import { quotedForShell } from "./quoted-for-shell";
-import { addressOf, waitOf } from "./transfer-options";
+import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/import"];
 const OPTIONS = ["from", "from-key", "url", "key", "wait", "report"] as const;
@@ -34,6 +34,8 @@ async function run(): Promise<void> {
   const options = values as Options;
   const [kind, file, ...others] = positionals;
   if (others.length > 0) throw wrong(`Unexpected argument "${others[0]}".`);
+  inFolderOfCaller();
+  if (options.report !== undefined) checkReport(options.report);
   const report = new Report(kind === "parley");
   const progress = new Progress();
   let isDone = false;
@@ -41,8 +43,8 @@ async function run(): Promise<void> {
     await importFrom(kind, file, options, report, progress);
     isDone = true;
   } catch (error) {
-    if (!(error instanceof ImportStoppedError)) throw error;
-    throw new Error(`${error.message}\n\n${resumeWith(kind, file, options)}`);
+    const kept = report.hasRecords ? "What was imported stays." : undefined;
+    throw withContinuation(error, kept, sameCommand(kind, file, options));
   } finally {
     progress.end();
     if (isDone || !report.isEmpty) {
@@ -66,7 +68,7 @@ async function importFrom(
 ): Promise<void> {
   const http = (name: string, headers: Record<string, string>) =>
     new Http({ name, headers, patienceMs: waitOf(options.wait, USAGE) * 1_000, say });
-  const from = options["from-key"] ?? process.env.PARLEY_FROM_KEY;
+  const from = givenBy(options["from-key"], "PARLEY_FROM_KEY");
   const { url, key } = targetOf(options);
   const target = new Target(http("The target", { "X-API-Key": key }), url, report);
   const sourceAt = (address: string, headers: Record<string, string>) =>
@@ -80,46 +82,38 @@ async function importFrom(
   }
   if (kind === "parley") {
     if (file === undefined) throw wrong("Name the folder of an export.");
-    inFolderOfCaller();
     return importFolder({ folder: file, target, report, progress });
   }
   if (kind !== "vapi" && kind !== "retell")
     throw wrong(
       kind === undefined ? "Name a source: rest, parley, vapi or retell." : `Unknown source "${kind}".`,
     );
-  if ((file === undefined) === (from === undefined))
+  if (file === undefined ? from === undefined : options["from-key"] !== undefined)
     throw wrong("Name either a file, or a key with --from-key or PARLEY_FROM_KEY.");
   const [work, address] =
     kind === "vapi" ? [importVapi, "https://api.vapi.ai"] : [importRetell, "https://api.retellai.com"];
-  const source =
-    from === undefined ? undefined : sourceAt(options.from ?? address, { Authorization: `Bearer ${from}` });
-  return work({ target, report, progress, ...(source ? { source } : { file: file! }) });
+  const source = () => sourceAt(options.from ?? address, { Authorization: `Bearer ${from!}` });
+  return work({ target, report, progress, ...(file === undefined ? { source: source() } : { file }) });
 }
 
 function wrong(message: string): Error {
   return new Error(`${message}\nUsage: ${USAGE}`);
 }
 
-function targetOf({ url = process.env.PARLEY_URL, key = process.env.PARLEY_KEY }: Options) {
-  if (url === undefined || key === undefined)
+function targetOf(options: Options) {
+  const [url, key] = [givenBy(options.url, "PARLEY_URL"), givenBy(options.key, "PARLEY_KEY")];
+  if (url === undefined)
+    throw wrong("Name this server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
+  if (key === undefined)
     throw wrong(
-      "Name this server with --url or PARLEY_URL, and with --key or PARLEY_KEY a key that `npm run --silent key:create -- --import` has made.",
+      "Name a SECRET key that may import with --key or PARLEY_KEY: `npm run --silent key:create -- --import` makes one on the server.",
     );
   return { url: addressOf("--url", url, USAGE), key };
 }
 
-/** The command that continues the import, without keys. */
-function resumeWith(kind: string | undefined, file: string | undefined, options: Options): string {
-  const given = OPTIONS.flatMap((name) => {
-    const value = options[name];
-    if (value === undefined) return [];
-    return [`--${name} ${name.endsWith("key") ? "KEY" : quotedForShell(value)}`];
-  });
-  const words = [
-    "npm run --silent import --",
-    kind,
-    ...(file === undefined ? [] : [quotedForShell(file)]),
-    ...given,
-  ];
-  return `What was imported stays. To continue, run the same command again:\n  ${words.join(" ")}`;
-}
+/** The command of this run, which continues it. */
+const sameCommand = (kind: string | undefined, file: string | undefined, options: Options): string =>
+  commandWith(
+    ["npm run --silent import --", ...[kind, file].flatMap((word) => word ?? []).map(quotedForShell)],
+    Object.fromEntries(OPTIONS.map((name) => [name, options[name]])),
+  );

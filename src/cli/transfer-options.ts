@@ -1,4 +1,38 @@
+import { quotedForShell } from "./quoted-for-shell";
+import { DeniedError, ImportStoppedError, RefusedError } from "./import/http";
+
 const WAIT_SECONDS = 600;
+
+/** The value of an option, or else of a variable. An empty one counts as not given. */
+export const givenBy = (option: string | undefined, variable: string): string | undefined =>
+  option || process.env[variable] || undefined;
+
+/** A command with the options that were given, without keys. */
+export const commandWith = (
+  words: readonly string[],
+  options: Readonly<Record<string, string | undefined>>,
+): string =>
+  [
+    ...words,
+    ...Object.entries(options).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name} ${name.endsWith("key") ? "KEY" : quotedForShell(value)}`],
+    ),
+  ].join(" ");
+
+/**
+ * An error that ends an export or an import, with the command that continues it if that can help.
+ * @param kept what stays, such as "What was imported stays."; undefined if there is nothing yet
+ */
+export function withContinuation(error: unknown, kept: string | undefined, command: string): unknown {
+  const isDenied = error instanceof DeniedError;
+  const isAway =
+    error instanceof ImportStoppedError || (error instanceof RefusedError && error.status >= 500);
+  if (!isDenied && !isAway) return error;
+  if (isDenied && kept === undefined) return error;
+  const next = isDenied ? "Then this command continues" : "To continue, run the same command again";
+  const sentence = kept === undefined ? "To try again, run the same command" : `${kept} ${next}`;
+  return new Error(`${(error as Error).message}\n\n${sentence}:\n  ${command}`, { cause: error });
+}
 
 /** An address without a slash at its end. @throws Error with the usage */
 export function addressOf(option: string, text: string, usage: string): string {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
@@ -11,6 +11,9 @@ import { filesIn, fillOrganization, linesIn, rewrite, type Filled } from "./orga
 
 const running = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
 
+/** What a pipe shows: a sentence for every few seconds. */
+const PROGRESS = /^(In progress: .+: \d+.*\.\n)*$/;
+
 let made: Filled;
 let api: Api;
 let whole: string;
@@ -20,7 +23,8 @@ beforeAll(async () => {
   made = await fillOrganization(source, 6);
   whole = join(emptyFolder(afterTests), "export");
   const env = { PARLEY_URL: running.url, PARLEY_KEY: secretKey };
-  expect(await runToEnd("cli/export", env, whole)).toMatchObject({ code: 0 });
+  const { code, stderr } = await runToEnd("cli/export", env, whole);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(PROGRESS)]);
 }, 2 * SERVER_TIMEOUT_MS);
 
 function copyOfExport(): string {
@@ -72,7 +76,7 @@ describe("an import refuses, before it stores anything,", () => {
     [
       "a folder without a manifest",
       (of) => rmSync(join(of, "manifest.json")),
-      "manifest.json:1: The file is missing: this folder is no export.",
+      "manifest.json: The file is missing: this folder is no export.",
     ],
   ])("%s", async (_, damage, message) => {
     const folder = copyOfExport();
@@ -126,7 +130,7 @@ function change(folder: string, name: string, before: string, after: string, isS
   else writeFileSync(join(folder, name), changed, "latin1");
 }
 
-test("an unknown field of a record is ignored", async () => {
+test("an unknown field of a record is ignored, and a second run that changes nothing says so", async () => {
   const folder = copyOfExport();
   const logs = linesIn(folder, "logs.ndjson").map((log) =>
     JSON.stringify({ ...log, answeredBy: { version: 3 } }),
@@ -134,13 +138,13 @@ test("an unknown field of a record is ignored", async () => {
   rewrite(folder, "logs.ndjson", `${logs.join("\n")}\n`);
   const { api: empty } = await running.otherOrganization();
   const key = (await importerOf(empty)).headers["X-API-Key"]!;
-  const { stdout } = await runToEnd(
-    "cli/import",
-    { PARLEY_URL: running.url, PARLEY_KEY: key },
-    "parley",
-    folder,
-  );
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: key };
+  const { stdout } = await runToEnd("cli/import", env, "parley", folder);
   expect(stdout).toContain(`logs: ${made.logs - 1} imported`);
+  const again = await runToEnd("cli/import", env, "parley", folder);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("Some records were not imported") });
+  expect(again.stdout).toContain("Nothing has changed: what is listed below was refused.");
+  expect(again.stdout).toContain("Another key of this server has this value already.");
 });
 
 test("a key that may do nothing but import is not imported: here it would have no limits", async () => {
@@ -179,7 +183,9 @@ describe("an export with a key that", () => {
     expect(Object.keys(filesIn(folder))).not.toContain("keys.ndjson");
     expect(linesIn(folder, "logs.ndjson")).toHaveLength(made.logs);
     const { notRead } = JSON.parse(filesIn(folder)["report.json"]!);
-    expect(notRead.map(({ reason }: { reason: string }) => reason)).toHaveLength(2);
+    expect(notRead).toHaveLength(2);
+    expect(JSON.stringify(notRead) + stdout).not.toContain("--permissions");
+    expect(stdout).toContain("a SECRET key without limits does: `npm run --silent key:create` makes one");
     expect(JSON.parse(filesIn(folder)["manifest.json"]!).complete).toBe(false);
   });
 
@@ -198,12 +204,32 @@ describe("an export with a key that", () => {
 
   test.each([
     ["is unknown", "parley_sk_unknown", "The server refuses the key"],
-    ["is PUBLIC", undefined, "Use a SECRET key."],
+    ["is PUBLIC", undefined, "Name a SECRET key without limits"],
   ])("%s is refused", async (_, value, message) => {
     const { publicKey } =
       value === undefined ? await api.gql("{ publicKey { value } }") : { publicKey: { value } };
     const { code, stderr } = await exportWith(publicKey.value);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).toContain("`npm run --silent key:create` makes one on the server.");
+    expect(stderr).not.toMatch(/stays|again/);
+  });
+
+  test.each([
+    ["is a file", (file: string) => file, (file: string) => `${file} is a file, not a folder.`],
+    [
+      "is below a file",
+      (file: string) => join(file, "a/b"),
+      (file: string) => `${file} is a file, not a folder.`,
+    ],
+    ["cannot be created", () => "/proc/parley/export", () => "The folder /proc/parley cannot be created"],
+  ])("is exported to a folder that %s says so", async (_, folder, message) => {
+    const file = join(emptyFolder(), "file");
+    writeFileSync(file, "mine");
+    const { secretKey } = await running.otherOrganization();
+    const env = { PARLEY_URL: running.url, PARLEY_KEY: secretKey };
+    const { code, stderr } = await runToEnd("cli/export", env, folder(file));
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message(file))]);
+    expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
   test.each([

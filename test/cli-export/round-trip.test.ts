@@ -134,7 +134,12 @@ describe("an import of the export into an empty organization", () => {
     const { code, stdout, stderr } = await importInto(copy.importKey);
     if (code !== 0) throw new Error(stdout + stderr);
     expect(stdout).toContain("  logs: 13 imported, 0 already here");
-    expect(stdout).toContain("This conversation was live at the time of the export.");
+    const versions = linesIn(folder, "versions.ndjson").length;
+    expect(stdout).toContain(`  versions: ${versions} imported, 0 already here`);
+    expect(stdout).toContain(
+      "live at the time of the export: export into a new folder after it has ended, and import that.",
+    );
+    expect(stderr).not.toContain("Import again");
     again = join(emptyFolder(afterTests), "again");
     const second = await exportTo(again, target.url, copy.importKey);
     expect([second.code, second.stdout]).toEqual([

@@ -2,7 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { emptyFolder } from "../support/server";
+import { emptyFolder, runToEnd } from "../support/server";
 import { Workplace } from "./folders";
 
 const running = useApp();
@@ -256,6 +256,17 @@ test.each([
   const { code, stderr } = await workplace().run(args);
   expect(code).toBe(1);
   expect(stderr).toContain(args[0] === "push" ? 'no command "push"' : message);
+});
+
+test("an unknown command of a checkout is named", async () => {
+  for (const [args, message] of [
+    [["aply"], 'Parley has no command "aply".\nUsage: npm run'],
+    [[], "Name one command, and at most one folder."],
+    [["diff", "a", "b"], "Name one command, and at most one folder."],
+  ] as const)
+    expect(await runToEnd("cli/files", {}, ...args)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(message) },
+    });
 });
 
 test("a key that the server does not know is refused, and not printed", async () => {

@@ -285,23 +285,6 @@ describe("stops, keeps what it has stored, and prints the command that continues
     },
     2 * SERVER_TIMEOUT_MS,
   );
-
-  test("if the key of the source is wrong", async () => {
-    const { key } = await newTarget();
-    const args = argumentsFor(key).map((one) => (one === made.secretKey ? "parley_sk_wrong" : one));
-    const { code, stderr } = await runToEnd("cli/import", {}, ...args);
-    expect(code).toBe(1);
-    expect(stderr).toContain("status 401");
-    expect(stderr).toContain("Check --from-key: it must be a SECRET key.");
-  });
-
-  test("if the key of the target may not import", async () => {
-    const { secretKey } = await target.otherOrganization();
-    const { code, stderr } = await runToEnd("cli/import", {}, ...argumentsFor(secretKey));
-    expect(code).toBe(1);
-    expect(stderr).toContain('lacks the permission "import"');
-    expect(stderr).toContain("run the same command again");
-  });
 });
 
 test("a log that the source cannot show is listed, and the others are imported", async () => {

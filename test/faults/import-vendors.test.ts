@@ -238,12 +238,50 @@ describe("parley import retell", () => {
 });
 
 describe("a file", () => {
-  test.each([
-    ["no JSON", "{", "cannot be read as JSON"],
-    ["no assistant", "[]", "contains no assistant"],
-  ])("with %s is explained", async (_, content, message) => {
-    const { code, stderr } = await runToEnd("cli/import", env, "vapi", fileOf(content));
-    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  test.each<[string, string, unknown, string]>([
+    ["no JSON", "vapi", "{", "cannot be read as JSON"],
+    ["no assistant", "vapi", [], "contains no assistant of Vapi."],
+    ["an empty object", "vapi", {}, "contains no assistant of Vapi."],
+    ["an object of another form", "vapi", { foo: [1] }, "contains no assistant of Vapi."],
+    ["an agent of Retell", "vapi", [retellSample], "contains no assistant of Vapi."],
+    ["an assistant of Vapi", "retell", vapiSample, "contains no agent of Retell."],
+  ])("with %s for %s is explained, and nothing else is said", async (_, vendor, content, message) => {
+    const { code, stdout, stderr } = await runToEnd("cli/import", env, vendor, fileOf(content));
+    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
+  });
+
+  test("that does not exist, or is a folder, is named", async () => {
+    const folder = emptyFolder();
+    const [file, below] = [join(folder, "none.json"), fileOf(vapiSample)];
+    for (const [path, message] of [
+      [file, `There is no file ${file}.`],
+      [join(below, "x"), `There is no file ${join(below, "x")}.`],
+      [folder, `${folder} is a folder.`],
+    ] as const)
+      expect((await runToEnd("cli/import", env, "vapi", path)).stderr).toContain(message);
+  });
+
+  test("with a byte order mark is imported", async () => {
+    const content = `\uFEFF${JSON.stringify({ ...vapiSample, id: "marked" })}`;
+    expect(await runToEnd("cli/import", env, "vapi", fileOf(content))).toMatchObject({
+      ...{ code: 0, stdout: expect.stringContaining("assistants: 1 imported") },
+    });
+  });
+
+  test("with an entry of another vendor lists it and imports the others", async () => {
+    const content = [retellSample, { ...vapiSample, id: "beside" }];
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf(content));
+    expect([code, stdout]).toEqual([2, expect.stringContaining("Entry 1 is no assistant of Vapi.")]);
+    expect(stdout).toContain("assistants: 1 imported");
+  });
+
+  test("with an unknown provider or model names the values and says that the default applies", () => {
+    const model = { ...vapiSample.model, provider: "custom-llm", model: "mine-1" };
+    const { notes } = mapVapi({ ...vapiSample, model });
+    for (const [field, value] of Object.entries({ provider: "custom-llm", model: "mine-1" }))
+      expect(notes).toContain(
+        `model.${field} is "${value}", which has no counterpart: the assistant has the default model. See docs/models.md.`,
+      );
   });
 
   test.each([

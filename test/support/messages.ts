@@ -36,6 +36,7 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   TextRefused: 0,
   UnreadableDocument: 0,
   UnsupportedPattern: 0,
+  DeniedError: 0,
   ImportStoppedError: 0,
   RefusedError: 1,
   TargetError: 1,

@@ -5,7 +5,7 @@ import { digestOf } from "./folder-writer";
 import { CONTENTS, FORMAT, FORMAT_VERSION, MANIFEST, PARTS, STATE, type Manifest } from "./format";
 import { LineError, linesOf } from "./lines";
 
-/** A folder that is no complete export: one problem per line, as `file:line: message`. */
+/** A folder that is no complete export: one problem per line, as `file:line: message`; a missing file has no line. */
 export class DamagedFolderError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join("\n"));
@@ -41,7 +41,8 @@ function manifestIn(folder: string): Manifest {
   };
   if (existsSync(join(folder, STATE)))
     return fail("The export is not complete. Continue it with the command that began it.");
-  if (!existsSync(path)) return fail("The file is missing: this folder is no export.");
+  if (!existsSync(path))
+    throw new DamagedFolderError([`${path}: The file is missing: this folder is no export.`]);
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, "utf8"));

@@ -5,7 +5,6 @@ import {
   createReadStream,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,6 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
+import { makeFolder } from "./make-folder";
 import {
   CONTENTS,
   FORMAT,
@@ -68,8 +68,7 @@ export class FolderWriter {
    * @throws Error if the folder has something else
    */
   static open(folder: string, source: string, organizationId: string): FolderWriter {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-    mkdirSync(join(folder, CONTENTS), { recursive: true, mode: PRIVATE_FOLDER });
+    makeFolder(join(folder, CONTENTS), PRIVATE_FOLDER);
     const state = stateIn(folder) ?? newState(folder, source, organizationId);
     if (state.organizationId !== organizationId)
       throw new Error(
@@ -78,6 +77,11 @@ export class FolderWriter {
     const writer = new FolderWriter(folder, state);
     writer.save();
     return writer;
+  }
+
+  /** Whether a folder has an export that can be continued. */
+  static hasBegun(folder: string): boolean {
+    return existsSync(join(folder, STATE));
   }
 
   isFinished(part: Part): boolean {

@@ -51,6 +51,7 @@ async function importAssistant(
   const isSame = before && isDeepStrictEqual([before.version, before.updatedAt], [version, updatedAt]);
   const servers = await importToolServers(work, record, before);
   report[isSame && !servers ? "unchanged" : "stored"]("assistants");
+  report[isSame ? "unchanged" : "stored"]("versions"); // the current one, which the assistant brings
   return true;
 }
 

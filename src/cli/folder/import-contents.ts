@@ -99,7 +99,10 @@ async function logsOf(
 function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined {
   const id = String(record.id);
   if (record.status !== "ended") {
-    report.note("This conversation was live at the time of the export.", id);
+    report.note(
+      "This conversation was live at the time of the export: export into a new folder after it has ended, and import that.",
+      id,
+    );
     return undefined;
   }
   const customer = { ...(record.customerMetadata as JsonObject) };

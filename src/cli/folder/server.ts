@@ -1,6 +1,10 @@
 import type { JsonObject } from "../../platform/json/json-object";
-import { ImportStoppedError, type Http } from "../import/http";
-import { resultOf, transientIn, type GraphQLProblem } from "../import/target";
+import { DeniedError, type Http } from "../import/http";
+import { resultOf, transientIn, withoutAdvice, type GraphQLProblem } from "../import/target";
+
+/** What to do about a key that may not read the organization. */
+export const KEY_ADVICE =
+  "Name a SECRET key without limits with --key or PARLEY_KEY: `npm run --silent key:create` makes one on the server.";
 
 /** An answer of GraphQL: what could be read, and what not. */
 export interface Reading {
@@ -30,7 +34,7 @@ export class Server {
     readonly url: string,
   ) {}
 
-  /** Runs a query. @throws ImportStoppedError if every further one would fail */
+  /** Runs a query. @throws DeniedError if every further one would fail */
   async read(query: string, variables: JsonObject = {}): Promise<Reading> {
     const answer = await this.http.send(`${this.url}/graphql`, {
       method: "POST",
@@ -38,9 +42,13 @@ export class Server {
       headers: { "Content-Type": "application/json" },
       problemIn: (one) => transientIn(one, "server"),
     });
-    const { data, errors = [] } = resultOf(answer, "server");
+    const { data, errors: given = [] } = resultOf(answer, "server");
+    const errors = given.map((one) =>
+      one.extensions?.code === "FORBIDDEN" ? { ...one, message: withoutAdvice(one.message) } : one,
+    );
     const fatal = errors.find(({ extensions }) => extensions?.code === "UNAUTHENTICATED");
-    if (fatal) throw new ImportStoppedError(`The server refuses the key: ${fatal.message}`);
+    if (fatal)
+      throw new DeniedError(`The server refuses the key: ${withoutAdvice(fatal.message)} ${KEY_ADVICE}`);
     return { data: data ?? {}, errors };
   }
 

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../platform/clock";
 
-/** Stops the import. What was stored stays, and the same command continues it. */
+/** Stops the import while a service is away. What was stored stays, and the same command continues it. */
 export class ImportStoppedError extends Error {}
+
+/** Stops the import because of a key or an address: the same command would fail again. */
+export class DeniedError extends Error {}
 
 /** A request that a service refuses, or fails to answer although others work: the import goes on without it. */
 export class RefusedError extends Error {

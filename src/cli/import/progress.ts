@@ -4,7 +4,7 @@ const LINE_MS = 5_000;
 /** Shows on standard error how far an import is. */
 export class Progress {
   private readonly isTerminal = process.stderr.isTTY;
-  private shownAt = -Infinity;
+  private shownAt = performance.now();
   private isOpen = false;
 
   readonly show = (line: string): void => {
@@ -12,7 +12,7 @@ export class Progress {
       process.stderr.write(`\r\u001b[K${line}`);
       this.isOpen = true;
     } else if (performance.now() - this.shownAt >= LINE_MS) {
-      console.error(line);
+      console.error(`In progress: ${line}.`);
       this.shownAt = performance.now();
     }
   };

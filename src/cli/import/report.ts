@@ -1,13 +1,33 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { counted } from "../../platform/errors";
 
 /** Ids that a line of the printed report names; the written report has all. */
 const SHOWN_IDS = 3;
+const PRIVATE = 0o600;
 
 interface Count {
   stored: number;
   unchanged: number;
 }
+
+/** Checks that the report can be written, before the import begins. @throws Error that says why not */
+export function checkReport(file: string): void {
+  const isNew = !existsSync(file);
+  try {
+    closeSync(openSync(file, "a", PRIVATE));
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    throw new Error(`--report cannot be written: ${UNWRITABLE[code]?.(file) ?? message}.`, { cause: error });
+  }
+  if (isNew) rmSync(file);
+}
+
+const UNWRITABLE: Readonly<Record<string, (file: string) => string>> = {
+  ENOENT: (file) => `there is no folder ${dirname(file)}`,
+  ENOTDIR: (file) => `${dirname(file)} is not a folder`,
+  EISDIR: (file) => `${file} is a folder`,
+};
 
 /** Collects what an import has stored, and everything that it could not take over. */
 export class Report {
@@ -45,8 +65,13 @@ export class Report {
     return this.failed;
   }
 
+  /** Whether a record was stored, or was here before. */
+  get hasRecords(): boolean {
+    return this.counts.size > 0;
+  }
+
   get isEmpty(): boolean {
-    return this.counts.size === 0 && this.missing.size === 0;
+    return !this.hasRecords && this.missing.size === 0;
   }
 
   lines(): string[] {
@@ -54,12 +79,12 @@ export class Report {
       ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,
     );
     const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
-    const isSame =
-      counts.length > 0 && !this.failed && [...this.counts.values()].every(({ stored }) => stored === 0);
+    const isSame = counts.length > 0 && [...this.counts.values()].every(({ stored }) => stored === 0);
+    const rest = this.failed ? "what is listed below was refused" : "everything is here already";
     return [
       "Imported:",
       ...(counts.length > 0 ? counts : ["  nothing"]),
-      ...(isSame && this.isExact ? ["Nothing has changed: everything is here already."] : []),
+      ...(isSame && this.isExact ? [`Nothing has changed: ${rest}.`] : []),
       ...(missing.length > 0 ? ["", "Not taken over:", ...missing] : []),
     ];
   }
@@ -67,7 +92,7 @@ export class Report {
   write(file: string): void {
     const notTakenOver = [...this.missing].map(([reason, ids]) => ({ reason, ids }));
     const content = { imported: Object.fromEntries(this.counts), notTakenOver };
-    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: PRIVATE });
   }
 
   private countOf(what: string): Count {

@@ -12,6 +12,7 @@ import {
   withVariables,
   type Mapped,
   type Reasons,
+  type Vendor,
   type VendorImport,
 } from "./vendor";
 
@@ -62,11 +63,17 @@ const REASONS: Reasons = [
   ],
 ];
 
+const RETELL: Vendor = {
+  noun: "agent of Retell",
+  lists: ["agents", "items"],
+  fields: ["agent_id", "agent_name", "agent", "response_engine", LLM],
+};
+
 /** Imports agents of Retell. */
 export async function importRetell(work: VendorImport): Promise<void> {
   const { source, file } = work;
-  const given = source ? await readAll(source) : entriesInFile(file!, ["agents", "items"]);
-  await storeAssistants(work, given, (agent) => mapRetell(normalized(agent)));
+  const given = source ? await readAll(source) : entriesInFile(file!, RETELL);
+  await storeAssistants(work, RETELL, given, (agent) => mapRetell(normalized(agent)));
 }
 
 /** All agents with the data of their response engines. */

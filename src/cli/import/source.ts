@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../platform/json/json-object";
-import { ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
+import { DeniedError, ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
 
 const PAGE_SIZE = 100;
 
@@ -19,7 +19,7 @@ export class Source {
     readonly url: string,
   ) {}
 
-  /** The JSON of an answer. @throws RefusedError for another status than success; ImportStoppedError for 401 */
+  /** The JSON of an answer. @throws RefusedError for another status than success; ImportStoppedError */
   async json(path: string, sent: Parameters<Http["send"]>[1] = {}): Promise<unknown> {
     const answer = await this.http.send(`${this.url}${path}`, sent);
     if (answer.status >= 200 && answer.status < 300) return parsed(answer, path);
@@ -58,14 +58,17 @@ export class Source {
   }
 }
 
-/** Reads something without which there is nothing to import. @throws ImportStoppedError */
+/** Reads something without which there is nothing to import. @throws DeniedError; ImportStoppedError if the source is broken */
 export async function required<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    const hint = [401, 403].includes(error.status) ? " Check --from-key: it must be a SECRET key." : "";
-    throw new ImportStoppedError(`${error.message}${hint}`);
+    if (error.status >= 500) throw new ImportStoppedError(error.message);
+    const hint = [401, 403].includes(error.status)
+      ? "Check --from-key or PARLEY_FROM_KEY: it must be a SECRET key of the source."
+      : "Check --from: it must be the address of the source.";
+    throw new DeniedError(`${error.message} ${hint}`);
   }
 }
 

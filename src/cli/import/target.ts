@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
-import { ImportStoppedError, type Answer, type Http } from "./http";
+import { DeniedError, ImportStoppedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
 
 export interface GraphQLProblem {
@@ -25,11 +25,18 @@ export class TargetError extends Error {
 }
 
 const TRANSIENT = new Set(["UNAVAILABLE", "TIMEOUT", "RATE_LIMITED", "REQUEST_IN_PROGRESS"]);
-/** Errors that every further request would meet, too. */
-const FATAL = new Set(["UNAUTHENTICATED", "FORBIDDEN", "QUOTA_EXCEEDED", "INSUFFICIENT_STORAGE"]);
+/** Errors that every further request would meet, too: with this key, or until there is room. */
+const DENIED = new Set(["UNAUTHENTICATED", "FORBIDDEN"]);
+const FULL = new Set(["QUOTA_EXCEEDED", "INSUFFICIENT_STORAGE"]);
 
 const ASSISTANTS =
   "query Assistants($page: Int!) { assistants(order: asc, page: $page, take: 100) { data { id } meta { hasNextPage } } }";
+
+const KEY_ADVICE =
+  "Name one with --key or PARLEY_KEY that the operator of the target makes: `npm run --silent key:create -- --import`.";
+
+/** The reason of an error about a key. What the server advises for one request is too little for all of them. */
+export const withoutAdvice = (message: string): string => message.split(/(?<=\.) /, 1)[0]!;
 
 /** A file for a mutation with the argument `file`. */
 export interface SentFile {
@@ -57,7 +64,7 @@ export class Target {
     }
   }
 
-  /** The data of an operation. @throws TargetError; ImportStoppedError if every further request would fail */
+  /** The data of an operation. @throws TargetError; DeniedError or ImportStoppedError if every further request would fail */
   async run(query: string, variables: JsonObject = {}, file?: SentFile): Promise<JsonObject> {
     const request = { query, variables: { ...variables, ...(file && { file: null }) } };
     const body = file ? formOf(request, file) : JSON.stringify(request);
@@ -75,7 +82,9 @@ export class Target {
     const [error] = errors ?? [];
     if (!error) return data ?? {};
     const { code = "", details = [] } = error.extensions ?? {};
-    if (FATAL.has(code)) throw new ImportStoppedError(`The target refuses the import: ${error.message}`);
+    if (DENIED.has(code))
+      throw new DeniedError(`The target refuses the key: ${withoutAdvice(error.message)} ${KEY_ADVICE}`);
+    if (FULL.has(code)) throw new ImportStoppedError(`The target refuses the import: ${error.message}`);
     throw new TargetError(
       code,
       error.message,
@@ -150,7 +159,7 @@ export function transientIn(answer: Answer, service = "target"): string | undefi
   return error && `asks to wait (${error.message})`;
 }
 
-/** @param service its name in messages. @throws ImportStoppedError if the answer is none of GraphQL */
+/** @param service its name in messages. @throws DeniedError if the answer is none of GraphQL */
 export function resultOf({ status, body }: Answer, service = "target"): Result {
   try {
     const result: unknown = JSON.parse(body.toString());
@@ -159,7 +168,7 @@ export function resultOf({ status, body }: Answer, service = "target"): Result {
   } catch {
     // reported below
   }
-  throw new ImportStoppedError(
+  throw new DeniedError(
     `The ${service} gave no answer of GraphQL (status ${status}): --url must be the address of a Parley server, such as https://parley.example.com.`,
   );
 }

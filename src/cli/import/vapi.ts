@@ -14,6 +14,7 @@ import {
   withVariables,
   type Mapped,
   type Reasons,
+  type Vendor,
   type VendorImport,
 } from "./vendor";
 
@@ -47,13 +48,17 @@ const REASONS: Reasons = [
 const PAGE_SIZE = 100;
 const PROVIDERS = new Set(["openai", "groq", "anthropic"]);
 
+const VAPI: Vendor = {
+  noun: "assistant of Vapi",
+  lists: ["assistants", "results", "data"],
+  fields: ["id", "name", "model", "firstMessage", "transcriber"],
+};
+
 /** Imports assistants of Vapi. */
 export async function importVapi(work: VendorImport): Promise<void> {
   const { source, file } = work;
-  const given = source
-    ? await readAll(source, work)
-    : entriesInFile(file!, ["assistants", "results", "data"]);
-  await storeAssistants(work, given, mapVapi);
+  const given = source ? await readAll(source, work) : entriesInFile(file!, VAPI);
+  await storeAssistants(work, VAPI, given, mapVapi);
 }
 
 /** All assistants, newest first in pages, with the tools that they name. */
@@ -141,9 +146,18 @@ export function mapVapi(assistant: JsonObject): Mapped {
 
 /** The model of a provider that exists here, too: others serve models of the same name with their own keys. */
 function modelsOf(fields: Fields, notes: string[]): Readonly<Record<string, JsonObject>> {
-  if (!PROVIDERS.has(textOf(fields.peek("model.provider")) ?? "")) return {};
-  fields.take("model.provider");
-  return modelFor(fields.text("model.model"), "model.model", notes);
+  const provider = fields.text("model.provider");
+  if (provider !== undefined && PROVIDERS.has(provider))
+    return modelFor(fields.text("model.model"), "model.model", notes);
+  for (const [path, value] of [
+    ["model.provider", provider],
+    ["model.model", fields.text("model.model")],
+  ] as const)
+    if (value !== undefined)
+      notes.push(
+        `${path} is "${value}", which has no counterpart: the assistant has the default model. See docs/models.md.`,
+      );
+  return {};
 }
 
 function greetingOf(fields: Fields, notes: string[]): string | undefined {

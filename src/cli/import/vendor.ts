@@ -12,6 +12,18 @@ export interface VendorImport extends Pick<Import, "target" | "report" | "progre
   readonly file?: string;
 }
 
+/** What assistants of a vendor are known by. */
+export interface Vendor {
+  /** What an entry is, such as "assistant of Vapi". */
+  readonly noun: string;
+  /** Names of the lists that a file may have. */
+  readonly lists: readonly string[];
+  /** Fields of which each assistant has at least one, and no assistant of another vendor. */
+  readonly fields: readonly string[];
+}
+
+const isOf = ({ fields }: Vendor, entry: JsonObject): boolean => fields.some((name) => name in entry);
+
 /** An assistant of a vendor as an input of `importAssistant`, and sentences about everything else. */
 export interface Mapped {
   readonly input: JsonObject;
@@ -27,14 +39,16 @@ const STORE =
 /** Stores assistants, and lists what they have no place for. */
 export async function storeAssistants(
   { target, report, progress }: VendorImport,
+  vendor: Vendor,
   given: readonly unknown[],
   map: (assistant: JsonObject) => Mapped,
 ): Promise<void> {
   const known = await target.assistantIds();
   for (const [index, assistant] of given.entries()) {
     progress(`Assistants: ${index + 1} of ${given.length}`);
-    if (!isObject(assistant)) {
-      report.refuse(`Entry ${index + 1} is no object.`);
+    if (!isObject(assistant) || !isOf(vendor, assistant)) {
+      const what = isObject(assistant) ? vendor.noun : "object";
+      report.refuse(`Entry ${index + 1} is no ${what}.`);
       continue;
     }
     const { input, notes } = map(assistant);
@@ -47,18 +61,28 @@ export async function storeAssistants(
   }
 }
 
-/** The entries of a file: one object, a list, or an object with one of these lists. @throws Error if none is an object */
-export function entriesInFile(file: string, lists: readonly string[]): unknown[] {
-  let content: unknown;
+/** The entries of a file: one object, a list, or an object with a list. @throws Error if none is of the vendor */
+export function entriesInFile(file: string, vendor: Vendor): unknown[] {
+  const content = jsonIn(file);
+  const list = vendor.lists
+    .map((name) => (isObject(content) ? content[name] : undefined))
+    .find(Array.isArray);
+  const found: unknown[] = list ?? [content].flat();
+  if (!found.some((one) => isObject(one) && isOf(vendor, one)))
+    throw new Error(`The file ${file} contains no ${vendor.noun}.`);
+  return found;
+}
+
+/** @throws Error that says why there is none */
+function jsonIn(file: string): unknown {
   try {
-    content = JSON.parse(readFileSync(file, "utf8"));
+    return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")); // editors of Windows add the mark
   } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR"].includes(code)) throw new Error(`There is no file ${file}.`, { cause: error });
+    if (code === "EISDIR") throw new Error(`${file} is a folder. Name a file.`, { cause: error });
     throw new Error(`The file ${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
   }
-  const list = lists.map((name) => (isObject(content) ? content[name] : undefined)).find(Array.isArray);
-  const found: unknown[] = list ?? [content].flat();
-  if (!found.some(isObject)) throw new Error(`The file ${file} contains no assistant.`);
-  return found;
 }
 
 /** Sentences about the fields that were not taken. */
