@@ -202,6 +202,24 @@ describe("a text with variables", () => {
     }
   });
 
+  test("is written for the same value elsewhere, and in place of an alias that differs", async () => {
+    const { api, place, within } = await organization(
+      {
+        "assistants/a.yaml":
+          "key: a\nname: A\nchat:\n  functions:\n    - &f { name: f, description: Finds, serverUrl: 'https://example.com/f?token=${TOKEN}' }\nsms:\n  functions:\n    - *f\n",
+      },
+      ENVIRONMENT,
+    );
+    await channel(api, "a", "Sms", { functions: [{ ...f, description: "Gets" }] });
+    expect(await within({ TOKEN: "" }).run(["pull", "."])).toMatchObject(DONE);
+    expect(lines(place.read("assistants/a.yaml"))).toHaveLength(2);
+    await channel(api, "a", "Voice", { functions: [f] });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(lines(place.read("assistants/a.yaml"))).toHaveLength(3);
+    expect(place.read("assistants/a.yaml")).not.toContain("sup3rsecret");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+
   test("stays if aliases of the file stand for values that are gone", async () => {
     const { api, place } = await organization(
       {

@@ -5,6 +5,7 @@ import {
   isScalar,
   isSeq,
   Scalar,
+  visit,
   type Document,
   type Node,
   type Pair,
@@ -14,7 +15,7 @@ import {
 import { equal } from "./changes";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
-import { escaped } from "./resolve";
+import { escaped, expanded } from "./resolve";
 import { canGive, namesVariables } from "./variables";
 
 /** Longest collection that stays in brackets, about in characters. */
@@ -36,26 +37,43 @@ export class NamedSecret {
 
 /** Changes a YAML document so that it has other values, and leaves comments and the form of unchanged values. */
 export class Merge {
+  /** Texts of the file with variables, and their values. */
+  private readonly expansions: ReadonlyMap<string, string>;
+
   constructor(
     private readonly document: Document,
     private readonly environment: Readonly<Record<string, string | undefined>>,
     /** Called with each text with variables that stays although it does not give the value of the server. */
     private readonly keep: (node: Node, field: string) => void,
-  ) {}
+  ) {
+    const texts = new Map<string, string>();
+    visit(document, {
+      Scalar: (_, { value }) => {
+        const given = typeof value === "string" && namesVariables(value) && expanded(value, environment);
+        if (typeof given === "string") texts.set(given, value as string);
+      },
+    });
+    this.expansions = texts;
+  }
 
   /** @param node the present one @returns the node with the value, the same one if possible */
   node(node: unknown, value: unknown): Node {
     const old = isAlias(node) ? node.resolve(this.document) : node;
     if (isNode(old) && this.matches(this.plain(old), value)) return node as Node;
+    if (value instanceof Expandable && isScalar(old) && namesVariables(String(old.value))) {
+      this.keep(old, value.field);
+      return node as Node;
+    }
+    return this.changed(isAlias(node) && isNode(old) ? copyOf(old) : node, value);
+  }
+
+  private changed(node: unknown, value: unknown): Node {
     if (value instanceof FileText)
       return value.place === undefined ? this.scalar(node, value.text) : this.made(value);
     if (value instanceof Attachment) return this.made(value);
     if (value instanceof NamedSecret) return this.scalar(node, `\${${value.variable}}`);
-    if (value instanceof Expandable) {
-      if (!isScalar(old) || !namesVariables(String(old.value))) return this.scalar(node, escaped(value.text));
-      this.keep(old, value.field);
-      return node as Node;
-    }
+    if (value instanceof Expandable)
+      return this.scalar(node, this.expansions.get(value.text) ?? escaped(value.text));
     if (isFields(value)) return isMap(node) ? this.map(node, value) : this.made(value);
     if (Array.isArray(value)) return isSeq(node) ? this.list(node, value) : this.made(value);
     return this.scalar(node, value);
@@ -158,6 +176,13 @@ export class Merge {
   private plain(node: unknown): unknown {
     return (node as Node).toJS(this.document) as unknown;
   }
+}
+
+/** A copy of what an alias stands for, which may get other values. */
+function copyOf(node: Node): Node {
+  const copy = node.clone() as Node;
+  visit(copy, { Value: (_, one) => void delete one.anchor });
+  return copy;
 }
 
 const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key);

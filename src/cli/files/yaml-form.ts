@@ -1,4 +1,4 @@
-import { isAlias, isCollection, parseDocument, Scalar, visit, type Document, type Node } from "yaml";
+import { parseDocument, Scalar, visit, type Document, type Node } from "yaml";
 import { equal } from "./changes";
 
 /** Long lines stay as they are. */
@@ -65,11 +65,7 @@ const valueOf = (text: string): unknown => {
 export function withoutAliases(source: string): Document {
   const document = parseDocument(source, { stringKeys: true });
   visit(document, { Alias: (_, alias) => alias.resolve(document)?.clone() as Node | undefined });
-  visit(document, {
-    Node: (_, node) => {
-      if (!isAlias(node)) delete (isCollection(node) ? node : (node as Scalar)).anchor;
-    },
-  });
+  visit(document, { Value: (_, node) => void delete node.anchor });
   return document;
 }
 
