@@ -167,7 +167,8 @@ describe("a text with variables", () => {
       { ...f, name: "renamed" },
       { ...g, description: "Gets" },
     ]);
-    for (const environment of [{}, ENVIRONMENT, { BASE: "https://b.example" }]) {
+    const environments: Readonly<Record<string, string>>[] = [{}, ENVIRONMENT, { BASE: ENVIRONMENT.BASE }];
+    for (const environment of environments) {
       const { stdout, ...rest } = await new Workplace(place.folder, place.running, environment).run([
         "pull",
         ".",
