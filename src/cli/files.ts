@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted } from "../platform/errors";
 import { parseArguments } from "./arguments";
@@ -58,6 +59,8 @@ async function run(): Promise<number> {
       throw new Error(`${name} has no option --${option}.\nUsage: ${USAGE}`);
   const { PARLEY_URL, PARLEY_KEY } = process.env;
   inFolderOfCaller();
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new Error(`${folder} is a file, not a folder.`);
   return command(folder, {
     url: values.url ?? PARLEY_URL,
     key: values.key ?? PARLEY_KEY,

@@ -1,9 +1,11 @@
 import {
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   Scalar,
+  visit,
   type Document,
   type Node,
   type Pair,
@@ -11,22 +13,21 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { equal } from "./changes";
-import { isFields, nameOfFunction, Secret, type Fields } from "./kinds";
+import { Attachment, FileText } from "./beside";
+import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
 import { escaped, expanded } from "./resolve";
-import { isAbsolutePath } from "./write-files";
+import { canGive, namesVariables } from "./variables";
 
-/** A text that may be in a file of its own. */
-export class FileText {
-  constructor(
-    readonly text: string,
-    /** Path of its file, from that of the record, if it is long and has no file yet. */
-    readonly path: string,
-  ) {}
-}
+/** Longest collection that stays in brackets, about in characters. */
+const MAX_FLOW = 120;
 
 /** A text in which a file may name environment variables. */
 export class Expandable {
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    /** Name of its field. */
+    readonly field: string,
+  ) {}
 }
 
 /** A secret, with the variable that a file names unless it names another. */
@@ -34,48 +35,72 @@ export class NamedSecret {
   constructor(readonly variable: string) {}
 }
 
-/** Longest text that is written into a YAML file, if it has one line. */
-const MAX_INLINE = 120;
-
 /** Changes a YAML document so that it has other values, and leaves comments and the form of unchanged values. */
 export class Merge {
-  /** Texts of files, by their paths from that of the record. */
-  readonly texts = new Map<string, string>();
+  /** Texts of the file with variables, and their values. */
+  private readonly expansions: ReadonlyMap<string, string>;
 
   constructor(
     private readonly document: Document,
     private readonly environment: Readonly<Record<string, string | undefined>>,
-  ) {}
+    /** Called with each text with variables that stays although it does not give the value of the server. */
+    private readonly keep: (node: Node, field: string) => void,
+  ) {
+    const texts = new Map<string, string>();
+    visit(document, {
+      Scalar: (_, { value }) => {
+        const given = typeof value === "string" && namesVariables(value) && expanded(value, environment);
+        if (typeof given === "string") texts.set(given, value as string);
+      },
+    });
+    this.expansions = texts;
+  }
 
   /** @param node the present one @returns the node with the value, the same one if possible */
   node(node: unknown, value: unknown): Node {
-    if (value instanceof FileText) return this.text(node, value);
-    if (value instanceof NamedSecret)
-      return isScalar(node) && /^\$\{\w+\}$/.test(String(node.value))
-        ? node
-        : this.made(`\${${value.variable}}`);
-    if (value instanceof Expandable) {
-      const isSame = isScalar(node) && expanded(String(node.value), this.environment) === value.text;
-      return isSame ? node : this.scalar(node, escaped(value.text));
+    const old = isAlias(node) ? node.resolve(this.document) : node;
+    if (isNode(old) && this.matches(this.plain(old), value)) return node as Node;
+    if (value instanceof Expandable && isScalar(old) && namesVariables(String(old.value))) {
+      this.keep(old, value.field);
+      return node as Node;
     }
-    if (isAlias(node)) {
-      const same = node.resolve(this.document);
-      return same && equal(this.plain(same), plainOf(value)) ? node : this.made(value);
-    }
+    return this.changed(isAlias(node) && isNode(old) ? copyOf(old) : node, value);
+  }
+
+  private changed(node: unknown, value: unknown): Node {
+    if (value instanceof FileText)
+      return value.place === undefined ? this.scalar(node, value.text) : this.made(value);
+    if (value instanceof Attachment) return this.made(value);
+    if (value instanceof NamedSecret) return this.scalar(node, `\${${value.variable}}`);
+    if (value instanceof Expandable)
+      return this.scalar(node, this.expansions.get(value.text) ?? escaped(value.text));
     if (isFields(value)) return isMap(node) ? this.map(node, value) : this.made(value);
     if (Array.isArray(value)) return isSeq(node) ? this.list(node, value) : this.made(value);
     return this.scalar(node, value);
   }
 
-  private text(node: unknown, { text, path }: FileText): Node {
-    const file = isMap(node) ? node.get("file") : undefined;
-    if (typeof file === "string" && !isAbsolutePath(file)) {
-      this.texts.set(file, text);
-      return node as Node;
-    }
-    if (isScalar(node) || (!text.includes("\n") && text.length <= MAX_INLINE)) return this.scalar(node, text);
-    this.texts.set(path, text);
-    return this.document.createNode({ file: path });
+  /** Whether a value of a file stands for a value of the server. */
+  private matches(plain: unknown, value: unknown): boolean {
+    if (value instanceof FileText)
+      return value.place === undefined ? plain === value.text : isFields(plain) && plain.file === value.place;
+    if (value instanceof Attachment)
+      return (isFields(plain) ? plain.file : plain) === value.place && equal(plain, value.entry);
+    if (value instanceof NamedSecret) return /^\$\{\w+\}$/.test(String(plain));
+    if (value instanceof Expandable)
+      return typeof plain === "string" && canGive(plain, value.text, this.environment);
+    if (Array.isArray(value))
+      return (
+        Array.isArray(plain) &&
+        plain.length === value.length &&
+        value.every((one, index) => this.matches(plain[index], one))
+      );
+    if (!isFields(value)) return plain === value;
+    const names = Object.keys(value);
+    return (
+      isFields(plain) &&
+      names.length === Object.keys(plain).length &&
+      names.every((name) => Object.hasOwn(plain, name) && this.matches(plain[name], value[name]))
+    );
   }
 
   private scalar(node: unknown, value: unknown): Node {
@@ -91,33 +116,51 @@ export class Merge {
     });
   }
 
+  /** In the order of the file, so that an alias is compared with what its anchor has become. */
   private map(node: YAMLMap, value: Fields): Node {
+    const before = JSON.stringify(node);
     node.items = node.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)));
-    const pairs = new Map((node.items as Pair[]).map((pair) => [nameOf(pair.key), pair]));
-    for (const [name, one] of Object.entries(value)) {
-      const pair = pairs.get(name);
-      if (pair) pair.value = this.node(pair.value, one);
-      else node.items.push(this.document.createPair(name, this.made(one)) as (typeof node.items)[number]);
-    }
-    return node;
+    const pairs = node.items as Pair[];
+    const known = new Set(pairs.map(({ key }) => nameOf(key)));
+    for (const pair of pairs) pair.value = this.node(pair.value, value[nameOf(pair.key)]);
+    for (const [name, one] of Object.entries(value))
+      if (!known.has(name)) pairs.push(this.document.createPair(name, this.made(one)));
+    return inForm(node, before);
   }
 
   /** Entries keep their comments if they are the same, or have the same name. */
   private list(node: YAMLSeq, value: readonly unknown[]): Node {
+    const before = JSON.stringify(node);
     const left = [...node.items];
     const take = (matches: (plain: unknown) => boolean) => {
       const index = left.findIndex((item) => matches(this.plain(item)));
       return index < 0 ? undefined : left.splice(index, 1)[0];
     };
-    const same = value.map((one) => take((plain) => equal(plain, plainOf(one))));
+    const same = value.map((one) => take((plain) => this.matches(plain, one)));
     const alike = value.map((one, index) => same[index] ?? take((plain) => isAlike(plain, one)));
-    node.items = value.map((one, index) => this.node(alike[index], one));
-    return node;
+    const renamed = value.map(
+      (one, index) => alike[index] ?? take((plain) => this.sharesAddress(plain, one)),
+    );
+    node.items = value.map((one, index) => this.node(renamed[index], one));
+    return inForm(node, before);
+  }
+
+  /** A function that got another name, whose address must not take the place of the variables in the file. */
+  private sharesAddress(plain: unknown, value: unknown): boolean {
+    if (!isFields(plain) || !isFields(value)) return false;
+    const texts = serversOf(plain).map(({ fields, url }) => String(fields[url]));
+    return serversOf(value).some(
+      ({ fields, url }) =>
+        fields[url] instanceof Expandable &&
+        texts.some((text) => /^https?:\/\/[^/$]/.test(text) && this.matches(text, fields[url])),
+    );
   }
 
   private made(value: unknown): Node {
-    if (value instanceof FileText || value instanceof Expandable || value instanceof NamedSecret)
-      return this.node(undefined, value);
+    if (value instanceof FileText)
+      return this.document.createNode(value.place === undefined ? value.text : { file: value.place });
+    if (value instanceof Attachment) return this.document.createNode(value.entry);
+    if (value instanceof Expandable || value instanceof NamedSecret) return this.node(undefined, value);
     if (Array.isArray(value)) {
       const list = this.document.createNode([]) as YAMLSeq;
       list.items = value.map((one) => this.made(one));
@@ -135,6 +178,13 @@ export class Merge {
   }
 }
 
+/** A copy of what an alias stands for, which may get other values. */
+function copyOf(node: Node): Node {
+  const copy = node.clone() as Node;
+  visit(copy, { Value: (_, one) => void delete one.anchor });
+  return copy;
+}
+
 const nameOf = (key: unknown): string => String(isScalar(key) ? key.value : key);
 
 const isAlike = (one: unknown, other: unknown): boolean =>
@@ -143,12 +193,10 @@ const isAlike = (one: unknown, other: unknown): boolean =>
   nameOfFunction(one) !== "" &&
   nameOfFunction(one) === nameOfFunction(other);
 
-/** The value as a file without references has it. */
-export function plainOf(value: unknown): unknown {
-  if (value instanceof FileText || value instanceof Expandable) return value.text;
-  if (value instanceof NamedSecret || value instanceof Secret) return undefined;
-  if (Array.isArray(value)) return value.map(plainOf);
-  return isFields(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainOf(one)]))
-    : value;
+/** A collection in brackets that was empty, or has become long, gets one line for each entry. */
+function inForm(node: YAMLMap | YAMLSeq, before: string): Node {
+  const now = JSON.stringify(node);
+  const wasEmpty = before === "{}" || before === "[]";
+  if (now !== before && node.items.length > 0 && (wasEmpty || now.length > MAX_FLOW)) node.flow = false;
+  return node;
 }

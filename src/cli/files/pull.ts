@@ -1,17 +1,17 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Document } from "yaml";
+import { besideIn } from "./beside";
 import { readYaml } from "./folder";
 import { slugOf } from "./keys";
 import { KINDS, type Fields, type Kind } from "./kinds";
+import { makeFolder } from "../folder/make-folder";
 import { Merge } from "./merge";
+import { beside, Places } from "./places";
 import { pulledFields } from "./pulled-fields";
 import { readRemote, type Reading, type RemoteRecord } from "./remote";
-import { digestOf, writeChanged } from "./write-files";
+import { contentOf, writeChanged } from "./write-files";
 import type { YamlFile } from "./yaml-file";
-
-/** Long lines stay as they are. */
-const STYLE = { lineWidth: 0 } as const;
+import { textOfNew, withoutAliases, YamlForm } from "./yaml-form";
 
 const UPDATES: Readonly<Record<Kind, string>> = {
   assistant: "Assistant",
@@ -19,6 +19,9 @@ const UPDATES: Readonly<Record<Kind, string>> = {
   workflow: "Workflow",
   deployment: "Deployment",
 };
+
+const KEPT =
+  "The server has another {} than this text gives. The file keeps its variables; change the text or their values if the server is right.";
 
 /** Writes all records of the server into a folder. */
 export class Pull {
@@ -33,12 +36,25 @@ export class Pull {
 
   /** @returns the number of written files. @throws FileProblems if a file of the folder cannot be read */
   async run(): Promise<number> {
-    const present = existsSync(this.folder) ? readYaml(this.folder) : [];
+    makeFolder(this.folder);
+    const present = readYaml(this.folder);
     const records = await this.keyedRecords();
-    for (const record of records) await this.write(record, fileOf(present, record));
-    for (const file of present)
-      if (!records.some(({ kind, key }) => kind === file.kind && key === file.key))
-        this.print(`Not on the server: ${file.path}.`);
+    const places = new Places(this.folder, present);
+    const pairs = records.map((record) => ({ record, file: fileOf(present, record) }));
+    const others = present.filter((one) => !pairs.some(({ file }) => file === one));
+    const drafts = pairs.map(({ record, file }) => ({
+      file,
+      path: file?.path ?? places.free(join(this.folder, KINDS[record.kind].folder, `${record.key}.yaml`)),
+      fields: pulledFields(record, file?.fields ?? {}),
+    }));
+    places.giveTo(drafts, others, this.print);
+    for (const { file, path, fields } of drafts) await this.write(path, fields, file);
+    for (const { path } of others.filter(
+      ({ kind, key }) => !records.some((one) => one.kind === kind && one.key === key),
+    ))
+      this.print(
+        `Not on the server: ${path}. Delete the file if the record was deleted on purpose; otherwise apply creates it.`,
+      );
     return this.written;
   }
 
@@ -70,33 +86,34 @@ export class Pull {
     this.print(`Gave the ${KINDS[kind].noun} "${label}" the key ${key}.`);
   }
 
-  private async write(record: RemoteRecord, file: YamlFile | undefined): Promise<void> {
-    const path = file?.path ?? join(this.folder, KINDS[record.kind].folder, `${record.key}.yaml`);
-    const { fields, files } = pulledFields(record, file?.fields ?? {});
-    const before = file?.document.toString(STYLE);
-    const { text, texts } = file ? this.mergedInto(file, fields) : this.merged(new Document(), fields);
-    if (text !== before) this.put(path, text);
-    for (const [name, content] of texts) this.put(join(dirname(path), name), `${content}\n`);
-    for (const [name, { digest, content }] of files) {
-      const place = join(dirname(path), name);
-      if (digestOf(place) !== digest) this.put(place, await content());
+  private async write(path: string, fields: Fields, file: YamlFile | undefined): Promise<void> {
+    this.put(path, file ? this.mergedInto(file, fields) : this.merged(new Document(), fields));
+    for (const value of besideIn(fields)) {
+      if (value.place === undefined) continue;
+      const place = beside(path, value.place);
+      const content = contentOf(place);
+      if (!value.fits(content)) this.put(place, await value.content(content));
     }
   }
 
-  /** An alias of the file may stand for a value that is gone; a new document has no aliases. */
-  private mergedInto({ document }: YamlFile, fields: Fields) {
-    try {
-      return this.merged(document, fields);
-    } catch (error) {
-      if (!/^Unresolved alias/.test((error as Error).message)) throw error;
-      return this.merged(new Document(), fields);
-    }
+  private mergedInto(file: YamlFile, fields: Fields): string {
+    const attempt = (document: Document) => {
+      const kept: string[] = [];
+      const form = new YamlForm(file.text, document);
+      const merge = new Merge(document, this.environment, (node, field) => {
+        kept.push(file.problemOf(node, `Warning: ${KEPT.replace("{}", field)}`));
+      });
+      document.contents = merge.node(document.contents, fields);
+      return { text: form.text(), kept };
+    };
+    const { text, kept } = withAliases(() => attempt(file.document)) ?? attempt(withoutAliases(file.text));
+    for (const line of kept) this.print(line);
+    return text;
   }
 
-  private merged(document: Document, fields: Fields) {
-    const merge = new Merge(document, this.environment);
-    document.contents = merge.node(document.contents, fields);
-    return { text: document.toString(STYLE), texts: merge.texts };
+  private merged(document: Document, fields: Fields): string {
+    document.contents = new Merge(document, this.environment, () => undefined).node(undefined, fields);
+    return textOfNew(document);
   }
 
   private put(path: string, content: string | Uint8Array): void {
@@ -108,3 +125,13 @@ export class Pull {
 
 const fileOf = (files: readonly YamlFile[], { kind, key }: RemoteRecord): YamlFile | undefined =>
   files.find((file) => file.kind === kind && file.key === key);
+
+/** @returns undefined if an alias stands for a value that is gone */
+function withAliases<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (!/^Unresolved alias/.test((error as Error).message)) throw error;
+    return undefined;
+  }
+}

@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** A variable. After a further `$`, it is a text like one. */
-const VARIABLE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+export const VARIABLE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
 export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
@@ -150,7 +150,8 @@ export class Resolver {
     const bytes = this.read(String(value.file), [...path, "file"]);
     if (bytes === undefined) return "";
     try {
-      return withoutLastBreak(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+      return withoutLastBreak(text.replaceAll("\r\n", "\n")); // git on Windows writes CRLF
     } catch {
       this.refuse([...path, "file"], `${String(value.file)} is not a text in UTF-8.`);
       return "";

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
-import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, sep, win32 } from "node:path";
+import { makeFolder } from "../folder/make-folder";
 
 /** Whether a path leads into a folder. Both are free of symbolic links. */
 export function isInside(folder: string, path: string): boolean {
@@ -18,9 +18,9 @@ export const isAbsolutePath = (path: string): boolean => win32.isAbsolute(path);
  */
 export function writeChanged(folder: string, path: string, content: string | Uint8Array): boolean {
   const bytes = Buffer.from(content as Uint8Array);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   if (!isInside(folder, path)) throw new Error(`${path} is outside the folder ${folder}.`);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   if (!isInside(realpathSync(folder), realpathSync(dirname(path))))
     throw new Error(`${path} is outside the folder ${folder}.`);
   if (contentOf(path)?.equals(bytes)) return false;
@@ -30,17 +30,13 @@ export function writeChanged(folder: string, path: string, content: string | Uin
   return true;
 }
 
-/** SHA-256 of a file, in hexadecimal digits; undefined if there is none. */
-export function digestOf(path: string): string | undefined {
-  const content = contentOf(path);
-  return content && hash("sha256", content, "hex");
-}
-
-function contentOf(path: string): Buffer | undefined {
+/** The content of a file; undefined if there is none. */
+export function contentOf(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import {
   visit,
   type Alias,
   type Document,
+  type Node,
 } from "yaml";
 import { isFields, type Fields, type Kind } from "./kinds";
 
@@ -39,7 +40,7 @@ export class YamlFile {
     /** As messages name it. */
     readonly path: string,
     readonly kind: Kind,
-    text: string,
+    readonly text: string,
   ) {
     this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false, stringKeys: true });
     const { errors, warnings } = this.document;
@@ -74,6 +75,11 @@ export class YamlFile {
       place = about === "name" || !isNode(node) ? found.name : node;
     }
     return this.problem(offsetOf(place), message);
+  }
+
+  /** A line about a node of the document. */
+  problemOf(node: Node, message: string): string {
+    return this.problem(offsetOf(node), message);
   }
 
   private problemsOfAliases(): string[] {

@@ -10,7 +10,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   if (dirname(path) !== path) makeFolder(dirname(path), mode);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  if (found) throw new Error(`${path} is a file, not a folder. Name a folder.`);
+  if (found) throw new Error(`${path} is a file, not a folder.`);
   try {
     mkdirSync(path, { mode });
   } catch (error) {

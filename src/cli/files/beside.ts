@@ -1,0 +1,105 @@
+import { hash } from "node:crypto";
+import { isFields, type Fields, type KnowledgeFile } from "./kinds";
+import { withoutLastBreak } from "./resolve";
+import { isAbsolutePath } from "./write-files";
+
+/** Longest text that is written into a YAML file, if it has one line. */
+const MAX_INLINE = 120;
+
+/** A value that may be in a file of its own. Paths start from the folder of the YAML file. */
+export abstract class Beside {
+  /** Path of its file; undefined if the YAML file has the value itself. */
+  place: string | undefined;
+
+  constructor(
+    /** Path of its file if it has none yet. */
+    readonly path: string,
+    /** The file that the YAML file names for it so far. */
+    readonly named: string | undefined,
+  ) {
+    this.place = named;
+  }
+
+  /** Two values may share a file if these are equal. */
+  abstract readonly identity: string;
+  abstract readonly isInline: boolean;
+  abstract fits(content: Buffer | undefined): boolean;
+  /** @param before the content of the file so far */
+  abstract content(before: Buffer | undefined): string | Promise<Uint8Array>;
+}
+
+export class FileText extends Beside {
+  /** @param present the value of the field in the YAML file so far */
+  constructor(
+    readonly text: string,
+    path: string,
+    private readonly present: unknown,
+  ) {
+    super(path, isFields(present) ? relativePath(present.file) : undefined);
+  }
+
+  get identity(): string {
+    return `text ${this.text}`;
+  }
+
+  /** Files have no line ends CRLF, so a text with them is in the YAML file. */
+  get isInline(): boolean {
+    if (this.named !== undefined) return false;
+    const isShort = !this.text.includes("\n") && this.text.length <= MAX_INLINE;
+    return isShort || this.text.includes("\r\n") || (this.present !== undefined && !isFields(this.present));
+  }
+
+  fits(content: Buffer | undefined): boolean {
+    return content !== undefined && withoutLastBreak(withLf(content.toString())) === withLf(this.text);
+  }
+
+  content(before: Buffer | undefined): string {
+    const text = `${withLf(this.text)}\n`;
+    return before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
+  }
+}
+
+/** A file that an assistant answers from. */
+export class Attachment extends Beside {
+  readonly isInline = false;
+
+  constructor(
+    private readonly file: KnowledgeFile,
+    path: string,
+    named: string | undefined,
+  ) {
+    super(path, named);
+  }
+
+  get identity(): string {
+    return `file ${this.file.digest}`;
+  }
+
+  /** As the list of files has it. */
+  get entry(): string | Fields {
+    const { name } = this.file;
+    return baseOf(this.place!) === name ? this.place! : { file: this.place, name };
+  }
+
+  fits(content: Buffer | undefined): boolean {
+    return content !== undefined && hash("sha256", content, "hex") === this.file.digest;
+  }
+
+  content(): Promise<Uint8Array> {
+    return this.file.content();
+  }
+}
+
+const withLf = (text: string): string => text.replaceAll("\r\n", "\n");
+
+const relativePath = (file: unknown): string | undefined =>
+  typeof file === "string" && !isAbsolutePath(file) ? file : undefined;
+
+export const baseOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** All such values of a record. */
+export function besideIn(value: unknown): Beside[] {
+  if (value instanceof Beside) return [value];
+  if (Array.isArray(value)) return value.flatMap(besideIn);
+  return isFields(value) ? Object.values(value).flatMap(besideIn) : [];
+}

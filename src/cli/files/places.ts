@@ -1,0 +1,117 @@
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, normalize, parse, relative, sep } from "node:path";
+import { besideIn, type Beside } from "./beside";
+import { CHANNELS, isFields, KIND_NAMES, KINDS, type Fields } from "./kinds";
+import { contentOf } from "./write-files";
+import type { YamlFile } from "./yaml-file";
+
+/** A record as it is written. */
+export interface Draft {
+  /** Path of its YAML file. */
+  readonly path: string;
+  readonly fields: Fields;
+}
+
+interface Use {
+  readonly draft: Draft;
+  readonly value: Beside;
+}
+
+/** Finds paths for files so that none takes the place of another, not even on a file system that ignores case. */
+export class Places {
+  /** Paths that files of records have or name. */
+  private readonly taken: Set<string>;
+  private readonly existing: ReadonlySet<string>;
+
+  constructor(folder: string, present: readonly YamlFile[]) {
+    this.taken = new Set(present.flatMap((file) => [file.path, ...namedBy(file)]).map(folded));
+    this.existing = new Set(
+      KIND_NAMES.flatMap((kind) => below(join(folder, KINDS[kind].folder))).map(folded),
+    );
+  }
+
+  /**
+   * A path that no file has, and takes it.
+   * @param path the first choice
+   * @param fits whether the file of no record with a content may be used
+   */
+  free(path: string, fits: (content: Buffer | undefined) => boolean = () => false): string {
+    const { dir, name, ext } = parse(path);
+    for (let number = 1; ; number++) {
+      const choice = join(dir, `${name}${number === 1 ? "" : `-${number}`}${ext}`);
+      const id = folded(choice);
+      if (this.taken.has(id) || (this.existing.has(id) && !fits(contentOf(choice)))) continue;
+      this.taken.add(id);
+      return choice;
+    }
+  }
+
+  /**
+   * Gives each value that is not in its YAML file the path of a file. Values stay in the file that the YAML file names,
+   * unless others share it that have another content.
+   * @param others files of records that are not written
+   */
+  giveTo(drafts: readonly Draft[], others: readonly YamlFile[], print: (line: string) => void): void {
+    const fixed = new Set(others.flatMap(namedBy));
+    const uses = drafts.flatMap((draft) => besideIn(draft.fields).map((value) => ({ draft, value })));
+    for (const [path, sharing] of byPath(uses))
+      for (const use of leaving(path, sharing, fixed.has(path))) {
+        this.move(use);
+        const { draft, value } = use;
+        print(
+          `${draft.path} names ${value.place} instead of ${value.named}: the content differs from that of others that name this file.`,
+        );
+      }
+    for (const use of uses) if (use.value.place === undefined && !use.value.isInline) this.move(use);
+  }
+
+  private move({ draft, value }: Use): void {
+    const path = this.free(beside(draft.path, value.path), (content) => value.fits(content));
+    value.place = relative(dirname(draft.path), path).replaceAll(sep, "/");
+  }
+}
+
+/** The values that have files, by the paths of these. */
+function byPath(uses: readonly Use[]): ReadonlyMap<string, readonly Use[]> {
+  const all = new Map<string, Use[]>();
+  for (const use of uses) {
+    const { draft, value } = use;
+    if (value.named === undefined) continue;
+    const path = beside(draft.path, value.named);
+    all.set(path, [...(all.get(path) ?? []), use]);
+  }
+  return all;
+}
+
+/** The values that need another file: those that differ from the file if it fits others, else from the first one. */
+function leaving(path: string, uses: readonly Use[], isFixed: boolean): readonly Use[] {
+  const { identity } = uses[0]!.value;
+  if (!isFixed && uses.every(({ value }) => value.identity === identity)) return [];
+  const content = contentOf(path);
+  const differing = uses.filter(({ value }) => !value.fits(content));
+  return isFixed || differing.length < uses.length
+    ? differing
+    : uses.filter(({ value }) => value.identity !== identity);
+}
+
+/** A path that a YAML file names. */
+export const beside = (yaml: string, path: string): string => normalize(join(dirname(yaml), path));
+
+const folded = (path: string): string => normalize(path).normalize("NFC").toLowerCase();
+
+const below = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
+    : [];
+
+/** Paths of the files that the fields of a YAML file name. */
+function namedBy({ path, fields }: YamlFile): string[] {
+  const parts = [
+    ...CHANNELS.map((channel) => fields[channel]),
+    ...(isFields(fields.nodes) ? Object.values(fields.nodes) : []),
+  ];
+  const texts = parts.filter(isFields).flatMap((part) => [part.prompt, part.resources, part.instructions]);
+  const entries = Array.isArray(fields.files) ? (fields.files as unknown[]) : [];
+  const names = [...texts.filter(isFields), ...entries].map((one) => (isFields(one) ? one.file : one));
+  return names.filter((name) => typeof name === "string").map((name) => beside(path, name));
+}

@@ -1,0 +1,337 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { snippetsOf } from "../support/snippets";
+import { emptyFolder } from "../support/server";
+import { Workplace } from "./folders";
+
+const running = useApp();
+const LONG = (name: string) => `You are ${name}.\nBe brief.`;
+const DONE = { code: 0, stderr: "" };
+
+/** An organization with the records of these files, which stay in the folder. */
+async function organization(files: Readonly<Record<string, string>>, environment = {}) {
+  const { api, secretKey } = await running.otherOrganization();
+  const place = new Workplace(emptyFolder(), { url: running.url, secretKey }, environment);
+  for (const [path, content] of Object.entries(files)) place.write(path, content);
+  if (Object.keys(files).length > 0) expect(await place.run(["apply", "."])).toMatchObject(DONE);
+  const within = (other: object) => new Workplace(place.folder, place.running, { ...environment, ...other });
+  return { api, place, within };
+}
+
+const idOf = async (api: Api, key: string): Promise<string> => {
+  const { assistants } = await api.gql("{ assistants { data { id key } } }");
+  return assistants.data.find((one: { key: string }) => one.key === key).id as string;
+};
+
+const channel = async (api: Api, key: string, name: "Chat" | "Sms" | "Voice", input: object) =>
+  api.gql(
+    `mutation ($id: ID!, $input: Update${name}ConfigurationInput!) { update${name}Configuration(assistantId: $id, input: $input) { id } }`,
+    { id: await idOf(api, key), input },
+  );
+
+const create = (api: Api, input: object) =>
+  api.gql("mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }", { input });
+
+describe("a pull leaves the files of other records:", () => {
+  test("YAML files and texts that a new record would be written to, in any case of letters", async () => {
+    const { api, place } = await organization({});
+    await create(api, { name: "A", key: "a" });
+    await create(api, { name: "B", key: "b" });
+    await channel(api, "a", "Chat", { prompt: LONG("A") });
+    const mine = {
+      "assistants/A.yaml": "key: mine\nname: Mine\nchat: { prompt: { file: a/Chat-prompt.md } }\n",
+      "assistants/b.yml": "key: other\nname: Other\n",
+      "assistants/b.yaml": "key: third\nname: Third\n",
+      "assistants/a/Chat-prompt.md": "Mine\n",
+    };
+    for (const [path, content] of Object.entries(mine)) place.write(path, content);
+    const pulled = await place.run(["pull", "."]);
+    expect(pulled).toMatchObject(DONE);
+    expect(place.files()).toMatchObject(mine);
+    expect(place.read("assistants/a-2.yaml")).toContain("file: a/chat-prompt-2.md\n");
+    expect(place.read("assistants/a/chat-prompt-2.md")).toBe(`${LONG("A")}\n`);
+    expect(place.read("assistants/b-2.yaml")).toContain("key: b\n");
+    const before = place.files();
+    expect((await place.run(["pull", "."])).stdout).toContain("The files have everything");
+    expect(place.files()).toEqual(before);
+    const { stdout } = await place.run(["diff", ".", "--prune"]);
+    expect(stdout).toContain("3 to create, 0 to change, 0 to delete.");
+  });
+
+  test("attached files, and local work that no record names yet", async () => {
+    const { api, place, within } = await organization({
+      "assistants/a.yaml": "key: a\nname: A\nfiles: [b/files/hours.txt]\n",
+      "assistants/c.yaml": "key: c\nname: C\nfiles: [b/files/hours.txt]\n",
+      "assistants/b/files/hours.txt": "Nine",
+    });
+    const elsewhere = new Workplace(emptyFolder(), place.running);
+    elsewhere.write("assistants/x.yaml", "key: b\nname: B\nfiles: [hours.txt]\n");
+    elsewhere.write("assistants/hours.txt", "Ten");
+    elsewhere.write("assistants/y.yaml", "key: c\nname: C\nfiles: [more/hours.txt]\n");
+    elsewhere.write("assistants/more/hours.txt", "Eleven");
+    expect(await elsewhere.run(["apply", "."])).toMatchObject(DONE);
+    await channel(api, "b", "Chat", { prompt: LONG("B") });
+    place.write("assistants/b/chat-prompt.md", "A draft");
+    expect(await within({}).run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/b/files/hours.txt")).toBe("Nine");
+    expect(place.read("assistants/b/chat-prompt.md")).toBe("A draft");
+    expect(place.read("assistants/b/chat-prompt-2.md")).toBe(`${LONG("B")}\n`);
+    expect(place.read("assistants/b/files/hours-2.txt")).toBe("Ten");
+    expect(place.read("assistants/c/files/hours.txt")).toBe("Eleven");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+});
+
+describe("fields that name the same file", () => {
+  const SHARED = {
+    "assistants/a.yaml":
+      "key: a\nname: A\nvoice: { prompt: { file: s/prompt.md } }\nsms: { prompt: { file: s/prompt.md } }\nchat: { prompt: { file: s/prompt.md } }\n",
+    "assistants/b.yaml": "key: b\nname: B\nchat: { prompt: { file: s/prompt.md } }\n",
+    "assistants/s/prompt.md": `${LONG("one")}\n`,
+  };
+
+  test("change together, and the one that differs gets a file of its own", async () => {
+    const { api, place } = await organization(SHARED);
+    await channel(api, "a", "Voice", { prompt: LONG("two") });
+    await channel(api, "b", "Chat", { prompt: "Short" });
+    const { stdout, ...rest } = await place.run(["pull", "."]);
+    expect(rest).toEqual(DONE);
+    expect(stdout).toContain(
+      "assistants/a.yaml names a/voice-prompt.md instead of s/prompt.md: the content differs from that of others that name this file.\n",
+    );
+    expect(place.read("assistants/a/voice-prompt.md")).toBe(`${LONG("two")}\n`);
+    expect(place.read("assistants/b/chat-prompt.md")).toBe("Short\n");
+    expect(place.read("assistants/s/prompt.md")).toBe(SHARED["assistants/s/prompt.md"]);
+    expect(place.read("assistants/a.yaml").match(/file: s\/prompt\.md/g)).toHaveLength(2);
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+
+    for (const name of ["Sms", "Chat"] as const) await channel(api, "a", name, { prompt: LONG("three") });
+    expect((await place.run(["pull", "."])).stdout).not.toContain("instead of");
+    expect(place.read("assistants/s/prompt.md")).toBe(`${LONG("three")}\n`);
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+
+  test("with a record that only the folder has leave its text", async () => {
+    const { api, place } = await organization(SHARED);
+    place.write("assistants/mine.yaml", "key: mine\nname: Mine\nchat: { prompt: { file: s/prompt.md } }\n");
+    for (const name of ["Voice", "Sms", "Chat"] as const)
+      await channel(api, "a", name, { prompt: LONG("two") });
+    await channel(api, "b", "Chat", { prompt: LONG("two") });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/s/prompt.md")).toBe(SHARED["assistants/s/prompt.md"]);
+    for (const name of ["a/voice", "a/sms", "a/chat", "b/chat"])
+      expect(place.read(`assistants/${name}-prompt.md`)).toBe(`${LONG("two")}\n`);
+  });
+
+  test("by an alias stay as they are, until they differ", async () => {
+    const { api, place } = await organization({
+      "assistants/a.yaml":
+        "key: a\nname: A\nchat: &c\n  prompt: &p { file: p.md }\nvoice:\n  prompt: *p\nsms: *c\n",
+      "assistants/p.md": "One\ntwo\n",
+    });
+    await channel(api, "a", "Chat", { temperature: 0.4 });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/a.yaml")).toContain("  prompt: *p\n");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+    await channel(api, "a", "Voice", { prompt: "Other\ntext" });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/a/voice-prompt.md")).toBe("Other\ntext\n");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+});
+
+describe("a text with variables", () => {
+  const FUNCTION = (name: string, url: string) =>
+    `    - name: ${name}\n      description: Finds\n      serverUrl: ${url}\n`;
+  const files = {
+    "assistants/a.yaml": `key: a\nname: A\nchat:\n  functions:\n${FUNCTION("f", "https://example.com/f?token=${TOKEN}")}${FUNCTION("g", "${BASE}/g")}`,
+    "webhooks/w.yaml": "key: w\nname: W\nurl: ${BASE}/events\nsecret: ${SECRET}\n",
+  };
+  const ENVIRONMENT = { TOKEN: "sup3rsecret", BASE: "https://b.example", SECRET: "a-secret" };
+  const change = (api: Api, functions: object[]) => channel(api, "a", "Chat", { functions });
+  const f = { name: "f", description: "Finds", serverUrl: "https://example.com/f?token=sup3rsecret" };
+  const g = { name: "g", description: "Finds", serverUrl: "https://b.example/g" };
+  const lines = (text: string) => text.split("\n").filter((line) => /[uU]rl:/.test(line));
+  const bytes = [
+    "      serverUrl: https://example.com/f?token=${TOKEN}",
+    "      serverUrl: ${BASE}/g",
+    "url: ${BASE}/events",
+  ];
+
+  test("stays if the value of the server can come from it, whether the variables are set or not", async () => {
+    const { api, place, within } = await organization(files, ENVIRONMENT);
+    await change(api, [
+      { ...f, name: "renamed" },
+      { ...g, description: "Gets" },
+    ]);
+    const environments: Readonly<Record<string, string>>[] = [{}, ENVIRONMENT, { BASE: ENVIRONMENT.BASE }];
+    for (const environment of environments) {
+      const { stdout, ...rest } = await new Workplace(place.folder, place.running, environment).run([
+        "pull",
+        ".",
+      ]);
+      expect(rest).toEqual(DONE);
+      expect(stdout).not.toContain("Warning");
+      const text = place.read("assistants/a.yaml");
+      expect(text).toContain("name: renamed");
+      expect(lines(text + place.read("webhooks/w.yaml"))).toEqual(bytes);
+      expect(JSON.stringify(place.files())).not.toContain("sup3rsecret");
+    }
+    expect(await within({}).run(["diff", "."])).toMatchObject(DONE);
+  });
+
+  test("stays with a warning if the server has another value, which is not printed", async () => {
+    const { api, place, within } = await organization(files, ENVIRONMENT);
+    await change(api, [{ ...f, serverUrl: "https://moved.example/f?token=sup3rsecret" }, g]);
+    for (const [environment, places] of [
+      [{ TOKEN: "", BASE: "", SECRET: "" }, ["assistants/a.yaml:7:18"]],
+      [
+        { TOKEN: "", BASE: "https://c.example" },
+        ["assistants/a.yaml:7:18", "assistants/a.yaml:10:18", "webhooks/w.yaml:3:6"],
+      ],
+    ] as const) {
+      const { stdout, ...rest } = await within(environment).run(["pull", "."]);
+      expect(rest).toEqual(DONE);
+      const warnings = stdout.split("\n").filter((line) => line.includes(": Warning: "));
+      expect(warnings.map((line) => line.split(": Warning: ")[0])).toEqual(places);
+      expect(warnings[0]).toMatch(/The server has another serverUrl than this text gives\./);
+      expect(stdout).not.toMatch(/sup3rsecret|moved\.example|b\.example/);
+      expect(lines(place.read("assistants/a.yaml") + place.read("webhooks/w.yaml"))).toEqual(bytes);
+    }
+  });
+
+  test("is written for the same value elsewhere, and in place of an alias that differs", async () => {
+    const { api, place, within } = await organization(
+      {
+        "assistants/a.yaml":
+          "key: a\nname: A\nchat:\n  functions:\n    - &f { name: f, description: Finds, serverUrl: 'https://example.com/f?token=${TOKEN}' }\nsms:\n  functions:\n    - *f\n",
+      },
+      ENVIRONMENT,
+    );
+    await channel(api, "a", "Sms", { functions: [{ ...f, description: "Gets" }] });
+    expect(await within({ TOKEN: "" }).run(["pull", "."])).toMatchObject(DONE);
+    expect(lines(place.read("assistants/a.yaml"))).toHaveLength(2);
+    await channel(api, "a", "Voice", { functions: [f] });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(lines(place.read("assistants/a.yaml"))).toHaveLength(3);
+    expect(place.read("assistants/a.yaml")).not.toContain("sup3rsecret");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+
+  test("stays if aliases of the file stand for values that are gone", async () => {
+    const { api, place } = await organization(
+      {
+        "assistants/a.yaml":
+          "key: a\nname: A\nchat:\n  functions:\n    - &f { name: f, serverUrl: 'https://example.com/f?token=${TOKEN}' }\nsms:\n  functions:\n    - *f\n",
+      },
+      ENVIRONMENT,
+    );
+    await change(api, []);
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/a.yaml")).toContain("https://example.com/f?token=${TOKEN}");
+    expect(place.read("assistants/a.yaml")).not.toContain("sup3rsecret");
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+});
+
+describe("the form of a file", () => {
+  test("is block style for what a pull puts into empty brackets", async () => {
+    const { api, place } = await organization({
+      "assistants/a.yaml": "key: a\nname: A\nvoice: {}\nchat: { functions: [], temperature: 0.5 }\n",
+    });
+    await channel(api, "a", "Chat", {
+      functions: [{ name: "f", description: "F", parameters: { type: "object" } }],
+    });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    const text = place.read("assistants/a.yaml");
+    expect(text).toContain("\nvoice:\n  prompt: ");
+    expect(text).toContain(
+      "\n  functions:\n    - name: f\n      description: F\n      parameters:\n        type: object\n",
+    );
+    expect(await place.run(["diff", "."])).toMatchObject(DONE);
+  });
+
+  test.each(["\n", "\r\n"])(
+    "stays for unchanged lists and fields in brackets, with line ends %j",
+    async (end) => {
+      const example = snippetsOf("docs/files-in-git.md").find(({ code }) =>
+        code.startsWith("# parley/workflows/"),
+      )!;
+      const workflow = example.code
+        .replace("nodes:\n", "description: null\nproject: null\nnodes:\n")
+        .replace("- { from: find, to: end }", "- {from: find,  to: end} # last\n  # The end");
+      const { api, place } = await organization({
+        "assistants/a.yaml":
+          "key: front-desk\nname: A\nchat:\n  functions: [{ name: find_order, serverUrl: https://example.com/f }]\n",
+        "workflows/intake.yaml": workflow.replaceAll("\n", end),
+      });
+      const { workflows } = await api.gql("{ workflows { nodes { id name } } }");
+      const { id } = workflows[0].nodes.find(({ name }: { name: string }) => name === "Greet");
+      await api.gql(
+        'mutation ($id: ID!) { updateWorkflowNode(id: $id, input: { instructions: "Ask." }) { id } }',
+        {
+          id,
+        },
+      );
+      expect(await place.run(["pull", "."])).toMatchObject(DONE);
+      expect(place.read("workflows/intake.yaml")).toBe(
+        workflow.replace("Ask for the name and the order number.", "Ask.").replaceAll("\n", end),
+      );
+      expect(await place.run(["diff", "."])).toMatchObject(DONE);
+    },
+  );
+});
+
+test("a pull says what to do with the file of a record that the server does not have", async () => {
+  const { api, place } = await organization({ "assistants/a.yaml": "key: a\nname: A\n" });
+  await api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await idOf(api, "a") });
+  expect((await place.run(["pull", "."])).stdout).toContain(
+    "Not on the server: assistants/a.yaml. Delete the file if the record was deleted on purpose; otherwise apply creates it.\n",
+  );
+});
+
+test("line ends CRLF in text files are those of git, and not part of the text", async () => {
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: p.md } }\n",
+    "assistants/p.md": "One\r\ntwo\r\n",
+  });
+  const { assistants } = await api.gql("{ assistants { data { chat { prompt } } } }");
+  expect(assistants.data[0].chat.prompt).toBe("One\ntwo");
+  await place.run(["pull", "."]);
+  expect(place.read("assistants/p.md")).toBe("One\r\ntwo\r\n");
+  await channel(api, "a", "Chat", { prompt: "One\nthree" });
+  await channel(api, "a", "Sms", { prompt: "From\r\nelsewhere" });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(place.read("assistants/p.md")).toBe("One\r\nthree\r\n");
+  expect(await place.run(["diff", "."])).toMatchObject(DONE);
+});
+
+test.each(["pull", "validate", "apply", "diff"])(
+  "%s refuses a file in place of a folder, and sends nothing",
+  async (command) => {
+    const { api, place } = await organization({});
+    await create(api, { name: "A" });
+    writeFileSync(join(place.folder, "parley"), "");
+    const silent = new Workplace(place.folder, { ...place.running, url: "http://127.0.0.1:1" });
+    expect(await silent.run([command])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "parley is a file, not a folder.\n",
+    });
+    expect((await api.gql("{ assistants { data { key } } }")).assistants.data).toEqual([{ key: null }]);
+  },
+);
+
+test("a pull into a folder that cannot be made fails before it gives keys", async () => {
+  const { api, place } = await organization({});
+  await create(api, { name: "A" });
+  expect(await place.run(["pull", "/proc/parley/files"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^The folder \/proc\/parley cannot be created: ENOENT.*\n$/),
+  });
+  expect((await api.gql("{ assistants { data { key } } }")).assistants.data).toEqual([{ key: null }]);
+});
