@@ -2,8 +2,9 @@ import { changedFields, changesBetween, equal, type Change } from "./changes";
 import { withContents } from "./file-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
-import { isFields, KIND_NAMES, KINDS, Secret, textOf, type Fields } from "./kinds";
+import { KIND_NAMES, Secret, type Fields } from "./kinds";
 import { FileProblems } from "./problems";
+import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
 import { withStoredSecrets } from "./stored-secrets";
 import { secretOf } from "./webhooks";
@@ -36,16 +37,16 @@ export async function makePlan(
   reading: Reading,
   prune: boolean,
 ): Promise<Plan> {
-  const problems = local.flatMap((record) => unknownReferences(record, local, remote));
+  const others = remote.records.filter(
+    ({ kind, key }) => key !== null && !local.some((one) => one.kind === kind && one.key === key),
+  );
+  const problems = brokenReferences(local, remote, prune ? others : []);
   const steps: Step[] = [];
   for (const record of inOrder(local)) {
     const step = await stepFor(record, remote, reading, problems);
     if (step) steps.push(step);
   }
   if (problems.length > 0) throw new FileProblems(problems);
-  const others = remote.records.filter(
-    ({ kind, key }) => key !== null && !local.some((one) => one.kind === kind && one.key === key),
-  );
   return prune
     ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [] }
     : { steps, others };
@@ -145,36 +146,4 @@ function inStoredOrder(edges: readonly Fields[], stored: readonly Fields[]): Fie
     return index < 0 ? [] : left.splice(index, 1);
   });
   return [...same, ...left];
-}
-
-/** Lines about records, projects and numbers that neither the files nor the server have. */
-function unknownReferences(
-  record: LocalRecord,
-  local: readonly LocalRecord[],
-  { records, names }: Remote,
-): string[] {
-  const { fields, file } = record;
-  const problems: string[] = [];
-  const isKnown = (kind: string, key: unknown) =>
-    [...local, ...records].some((one) => one.kind === kind && one.key === key);
-  const look = (kind: "assistant" | "workflow", key: unknown, path: readonly string[]) => {
-    if (key != null && !isKnown(kind, key))
-      problems.push(
-        file.problemAt(path, `Neither the files nor the server have ${KINDS[kind].noun} "${textOf(key)}".`),
-      );
-  };
-  look("assistant", fields.assistant, ["assistant"]);
-  look("workflow", fields.workflow, ["workflow"]);
-  if (isFields(fields.nodes))
-    for (const [name, node] of Object.entries(fields.nodes))
-      look("assistant", (node as Fields).assistant, ["nodes", name, "assistant"]);
-  const { project, number } = fields;
-  const count = project == null ? 1 : (names.projects.get(textOf(project))?.length ?? 0);
-  if (count === 0)
-    problems.push(file.problemAt(["project"], `The server has no project "${textOf(project)}".`));
-  if (count > 1)
-    problems.push(file.problemAt(["project"], `The server has several projects "${textOf(project)}".`));
-  if (number != null && !names.numbers.has(textOf(number)))
-    problems.push(file.problemAt(["number"], `The number ${textOf(number)} is not connected on the server.`));
-  return problems;
 }

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { emptyFolder } from "../support/server";
+import { Workplace } from "./folders";
+
+const running = useApp();
+const SAME = { code: 0, stdout: "The server has everything that the files say.\n", stderr: "" };
+
+/** Files in a folder of their own, for an organization without records. */
+async function folderWith(files: Readonly<Record<string, string | Buffer>>, environment = {}) {
+  const { api, secretKey } = await running.otherOrganization();
+  const place = new Workplace(emptyFolder(), { url: running.url, secretKey }, environment);
+  for (const [path, content] of Object.entries(files)) place.write(path, content);
+  const applied = await place.run(["apply", "."]);
+  return { api, place, applied };
+}
+
+const KEYS =
+  "{ assistants { data { key name } } workflows { key } webhookDestinations { key } deployments { key } }";
+const desk = "key: desk\nname: Desk\n";
+const intake =
+  "key: intake\nname: Intake\nnodes:\n  start: { type: START, name: Start }\n  greet: { type: PROMPT, name: Greet, assistant: desk }\n  end: { type: END, name: End, message: Bye }\nedges:\n  - { from: start, to: greet }\n  - { from: greet, to: end }\n";
+
+describe("--prune does not delete what another record uses:", () => {
+  type Case = [what: string, files: Record<string, string>, gone: string[], problem: RegExp];
+  const CASES: Case[] = [
+    [
+      "a node of a workflow",
+      { "assistants/desk.yaml": desk, "workflows/intake.yaml": intake },
+      ["assistants/desk.yaml"],
+      /^workflows\/intake\.yaml:5:50: No file has assistant "desk", so --prune would delete it\.$/,
+    ],
+    [
+      "a deployment of an assistant",
+      { "assistants/desk.yaml": desk, "deployments/d.yaml": "key: d\ntype: API\nassistant: desk\n" },
+      ["assistants/desk.yaml"],
+      /^deployments\/d\.yaml:3:12: No file has assistant "desk", so --prune would delete it\.$/,
+    ],
+    [
+      "a deployment of a workflow",
+      {
+        "assistants/desk.yaml": desk,
+        "workflows/intake.yaml": intake,
+        "deployments/d.yaml": "key: d\ntype: API\nworkflow: intake\n",
+      },
+      ["workflows/intake.yaml"],
+      /^deployments\/d\.yaml:3:11: No file has workflow "intake", so --prune would delete it\.$/,
+    ],
+    [
+      "a workflow whose file leaves out its nodes",
+      { "assistants/desk.yaml": desk, "workflows/intake.yaml": intake },
+      ["assistants/desk.yaml", "nodes"],
+      /^workflows\/intake\.yaml:1:1: The nodes that the server has stay\. No file has assistant "desk", so --prune/,
+    ],
+    [
+      "a record without a key",
+      { "assistants/desk.yaml": desk, "assistants/other.yaml": "key: other\nname: Other\n" },
+      ["assistants/desk.yaml", "by hand"],
+      /^The deployment "API desk" of the server has no key, so it stays\. No file has assistant "desk", so --prune/,
+    ],
+  ];
+  test.each(CASES)("%s", async (_, files, gone, problem) => {
+    const { api, place, applied } = await folderWith({
+      ...files,
+      "assistants/spare.yaml": "key: spare\nname: A\n",
+    });
+    expect(applied.code).toBe(0);
+    const [path, change] = gone;
+    if (change === "nodes") place.write("workflows/intake.yaml", "key: intake\nname: Renamed\n");
+    if (change === "by hand") {
+      const { data } = (await api.gql("{ assistants { data { id key } } }")).assistants;
+      const { id } = data.find(({ key }: { key: string }) => key === "desk");
+      await api.gql(
+        "mutation ($id: ID!) { createDeployment(input: { type: API, assistantId: $id }) { id } }",
+        {
+          id,
+        },
+      );
+    }
+    place.remove(path!);
+    place.write("assistants/spare.yaml", "key: spare\nname: B\n");
+    const before = await api.gql(KEYS);
+    for (const args of [
+      ["apply", ".", "--dry-run", "--prune"],
+      ["apply", ".", "--prune"],
+    ]) {
+      const { code, stdout, stderr } = await place.run(args);
+      expect([code, stdout, stderr.trim()]).toEqual([1, "", expect.stringMatching(problem)]);
+    }
+    expect(await api.gql(KEYS)).toEqual(before);
+    expect(await place.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+test("--prune deletes records that only deleted records use, after all other changes", async () => {
+  const { api, place } = await folderWith({
+    "assistants/desk.yaml": desk,
+    "workflows/intake.yaml": intake,
+    "assistants/spare.yaml": "key: spare\nname: A\n",
+  });
+  place.remove("assistants/desk.yaml");
+  place.remove("workflows/intake.yaml");
+  place.write(
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  a: { type: ACTION, name: A, resultVariable: 1x }\n",
+  );
+  expect((await place.run(["apply", ".", "--prune"])).code).toBe(1);
+  expect((await api.gql(KEYS)).assistants.data).toHaveLength(2);
+  place.remove("workflows/w.yaml");
+  expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
+  expect(await api.gql(KEYS)).toMatchObject({ assistants: { data: [{ key: "spare" }] }, workflows: [] });
+  expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
+});
