@@ -30,29 +30,34 @@ export function brokenReferences(
     });
   const ofFiles = local.flatMap((record) => [
     ...problemsOf(referencesOf(record.fields), (at, problem) => record.file.problemAt(at, problem)),
-    ...problemsOf(
-      keptReferences(record, kept).filter((one) => has(pruned, one)),
-      (at, problem) => record.file.problemAt(at, `The nodes that the server has stay. ${problem}`),
+    ...problemsOf(lost(storedNodes(record, kept), pruned), (at, problem) =>
+      record.file.problemAt(at, `The nodes that the server has stay. ${problem}`),
     ),
     ...unknownNames(record, names),
   ]);
-  const lost = (record: RemoteRecord) =>
-    [...referencesOf(record.fields), ...referencesOfGraph(record)].filter((reference) =>
-      has(pruned, reference),
-    );
   const withoutKey = kept.filter(({ key }) => key === null);
-  return [
-    ...ofFiles,
-    ...withoutKey.flatMap((record) =>
-      problemsOf(lost(record), (_, problem) =>
-        [
-          `The ${KINDS[record.kind].noun} "${record.label}" of the server has no key, so it stays.`,
-          problem,
-        ].join(" "),
-      ),
+  const ofOthers = withoutKey.flatMap((record) =>
+    problemsOf(lost([record], pruned), (_, problem) =>
+      [
+        `The ${KINDS[record.kind].noun} "${record.label}" of the server has no key, so it stays.`,
+        problem,
+      ].join(" "),
     ),
-  ];
+  );
+  return [...ofFiles, ...ofOthers];
 }
+
+/** The references of stored records to those that are deleted. */
+const lost = (records: readonly RemoteRecord[], pruned: readonly RemoteRecord[]): Reference[] =>
+  records
+    .flatMap((record) => [...referencesOf(record.fields), ...referencesOfGraph(record)])
+    .filter((reference) => has(pruned, reference));
+
+/** The stored workflow, if its nodes stay because the file has none. */
+const storedNodes = ({ kind, key, fields }: LocalRecord, kept: readonly RemoteRecord[]): RemoteRecord[] =>
+  kind === "workflow" && fields.nodes === undefined
+    ? kept.filter((one) => one.kind === kind && one.key === key)
+    : [];
 
 const has = (records: readonly Pick<RemoteRecord, "kind" | "key">[], { kind, key }: Reference): boolean =>
   records.some((one) => one.kind === kind && one.key === key);
@@ -72,12 +77,6 @@ const referencesOfGraph = ({ fields: { graph } }: RemoteRecord): Reference[] =>
     ? (graph as unknown as Graph).nodes.flatMap(({ fields }) =>
         reference("assistant", fields.assistant, ["nodes"]),
       )
-    : [];
-
-/** The references of the stored graph, which stays if the file has none. */
-const keptReferences = ({ kind, key, fields }: LocalRecord, kept: readonly RemoteRecord[]): Reference[] =>
-  fields.nodes === undefined
-    ? kept.filter((one) => one.kind === kind && one.key === key).flatMap(referencesOfGraph)
     : [];
 
 const reference = (kind: Kind, key: unknown, at: Path): Reference[] =>
