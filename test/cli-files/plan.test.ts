@@ -111,3 +111,54 @@ test("--prune deletes records that only deleted records use, after all other cha
   expect(await api.gql(KEYS)).toMatchObject({ assistants: { data: [{ key: "spare" }] }, workflows: [] });
   expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
 });
+
+test("no output has the values of variables", async () => {
+  const secrets = {
+    HOOK: "https://old.example/in?token=old-hook-token",
+    FN: "old-fn-token",
+    HOST: "fn.example",
+  };
+  const assistant = (more = "") =>
+    `key: desk\nname: Desk\nchat:\n  functions:\n    - { name: f, serverUrl: "https://\${HOST}/f?k=\${FN}"${more} }\n    - { name: plain, serverUrl: https://old.example/plain }\n    - { name: gone, serverUrl: "https://\${HOST}/gone?k=\${FN}" }\n`;
+  const { place } = await folderWith(
+    {
+      "assistants/desk.yaml": assistant(),
+      "webhooks/crm.yaml": "key: crm\nurl: ${HOOK}\nsecret: ${SECRET}\n",
+    },
+    { ...secrets, SECRET: "a-hook-secret" },
+  );
+  const changed = new Workplace(place.folder, place.running, {
+    HOOK: "https://new.example/in?token=new-hook-token",
+    FN: "new-fn-token",
+    HOST: "fn.example",
+  });
+  place.write(
+    "assistants/desk.yaml",
+    assistant(", description: 5")
+      .replace(/.*name: gone.*\n/, "")
+      .replace("old.example/plain", "new.example/plain"),
+  );
+  const dry = await changed.run(["diff", "."]);
+  const applied = await changed.run(["apply", "."]);
+  expect([dry.code, applied.code]).toEqual([2, 0]);
+  for (const { stdout, stderr } of [dry, applied]) {
+    expect(stdout + stderr).not.toMatch(/old-hook|new-hook|old-fn|new-fn|fn\.example/);
+    const lines = stdout.split("\n").map((line) => line.trim());
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "url: (another value) → ${HOOK}",
+        "-  serverUrl: (another address)",
+        "+  serverUrl: https://${HOST}/f?k=${FN}",
+        "-  serverUrl: https://old.example/plain",
+        "+  serverUrl: https://new.example/plain",
+      ]),
+    );
+  }
+  expect(await changed.run(["diff", "."])).toEqual(SAME);
+  const broken = new Workplace(place.folder, place.running, {
+    ...changed.environment,
+    HOOK: "https://user:pass-word@x",
+  });
+  const refused = await broken.run(["apply", "."]);
+  expect(refused.stdout + refused.stderr).not.toContain("pass-word");
+});

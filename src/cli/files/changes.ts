@@ -1,4 +1,4 @@
-import { isFields, Secret, type Fields, type KnowledgeFile } from "./kinds";
+import { Expanded, isFields, Secret, sentValue, type Fields, type KnowledgeFile } from "./kinds";
 
 /** A field that differs. */
 export interface Change {
@@ -11,6 +11,7 @@ export interface Change {
 /** Whether two values are the same, whatever the order of their fields is. */
 export function equal(one: unknown, other: unknown): boolean {
   if (one === other) return true;
+  if (one instanceof Expanded || other instanceof Expanded) return sentValue(one) === sentValue(other);
   if (one instanceof Secret || other instanceof Secret)
     return one instanceof Secret && other instanceof Secret && one.value === other.value;
   if (Array.isArray(one) && Array.isArray(other))

@@ -2,7 +2,8 @@ import { structuredPatch } from "diff";
 import { stringify } from "yaml";
 import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
-import { isFields, KINDS, Secret } from "./kinds";
+import { Expanded, isFields, KINDS, Secret } from "./kinds";
+import { withoutOldAddresses } from "./masked";
 import type { Plan, Step } from "./plan";
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
@@ -36,7 +37,10 @@ export function summaryOf(steps: readonly Step[]): string {
 
 function changeLines({ path, before, after }: Change): string[] {
   const stored = new Set(secretsIn(before));
-  const [old, now] = [before, after].map((value) => textOf(value, stored)) as [string, string];
+  const [old, now] = [withoutOldAddresses(before, after), after].map((value) => textOf(value, stored)) as [
+    string,
+    string,
+  ];
   const name = path.join(".");
   const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !/[\r\n]/.test(text));
   if (isShort) return [`    ${name}: ${visible(old)} → ${visible(now)}`];
@@ -61,6 +65,7 @@ function visible(line: string): string {
 function textOf(value: unknown, stored: ReadonlySet<string>): string {
   if (typeof value === "string") return value === "" ? '""' : value;
   if (value === undefined) return "(none)";
+  if (value instanceof Expanded) return value.form;
   const plain = withoutSecrets(value, stored);
   return typeof plain === "object" && plain !== null
     ? stringify(plain, { lineWidth: 0, sortMapEntries: true }).trimEnd()
@@ -69,6 +74,7 @@ function textOf(value: unknown, stored: ReadonlySet<string>): string {
 
 function withoutSecrets(value: unknown, stored: ReadonlySet<string>): unknown {
   if (value instanceof Secret) return stored.has(value.value ?? "") ? "(stored)" : "(new)";
+  if (value instanceof Expanded) return value.form;
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, stored));
   if (!isFields(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutSecrets(one, stored)]));

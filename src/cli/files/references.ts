@@ -1,6 +1,6 @@
 import type { LocalRecord } from "./folder";
 import type { Graph } from "./graph";
-import { isFields, KINDS, textOf, type Fields, type Kind } from "./kinds";
+import { Expanded, isFields, KINDS, sentValue, textOf, type Fields, type Kind } from "./kinds";
 import type { Names, Remote, RemoteRecord } from "./remote";
 import type { Path } from "./yaml-file";
 
@@ -90,7 +90,12 @@ function unknownNames({ fields: { project, number }, file }: LocalRecord, names:
     problems.push(file.problemAt(["project"], `The server has no project "${textOf(project)}".`));
   if (count > 1)
     problems.push(file.problemAt(["project"], `The server has several projects "${textOf(project)}".`));
-  if (number != null && !names.numbers.has(textOf(number)))
-    problems.push(file.problemAt(["number"], `The number ${textOf(number)} is not connected on the server.`));
+  if (number != null && !names.numbers.has(textOf(sentValue(number))))
+    problems.push(
+      file.problemAt(
+        ["number"],
+        `The number ${number instanceof Expanded ? number.form : textOf(number)} is not connected on the server.`,
+      ),
+    );
   return problems;
 }
