@@ -73,7 +73,7 @@ function connectionOf({ url, key }: Options): Connection {
 
 async function validate(folder: string, { url, key }: Options): Promise<number> {
   const schemas = url ? await new Connection(url, key ?? "").schemas(KIND_NAMES) : OWN_SCHEMAS;
-  const records = readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
+  const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -103,7 +103,7 @@ interface Comparison {
 async function compare(folder: string, options: Options): Promise<Comparison> {
   const connection = connectionOf(options);
   const schemas = await connection.schemas(KIND_NAMES);
-  const local = readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
+  const local = await readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
   if (local.length === 0) throw new Error(`${folder} has no files. They belong in ${folders()}.`);
   const names = local
     .flatMap(({ fields }) => (fields.files ?? []) as readonly KnowledgeFile[])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
-import { Workplace } from "./folders";
+import { beforeFirstMutation, Workplace } from "./folders";
 
 const running = useApp();
 const SAME = { code: 0, stdout: "The server has everything that the files say.\n", stderr: "" };
@@ -93,20 +93,20 @@ describe("--prune does not delete what another record uses:", () => {
 });
 
 test("--prune deletes records that only deleted records use, after all other changes", async () => {
-  const { api, place } = await folderWith({
-    "assistants/desk.yaml": desk,
-    "workflows/intake.yaml": intake,
-    "assistants/spare.yaml": "key: spare\nname: A\n",
-  });
+  const { api, place } = await folderWith(
+    {
+      "assistants/desk.yaml": desk,
+      "workflows/intake.yaml": intake,
+      "assistants/spare.yaml": "key: spare\nname: A\n",
+    },
+    { SECRET: "a-secret-word" },
+  );
   place.remove("assistants/desk.yaml");
   place.remove("workflows/intake.yaml");
-  place.write(
-    "workflows/w.yaml",
-    "key: w\nname: W\nnodes:\n  a: { type: ACTION, name: A, resultVariable: 1x }\n",
-  );
+  place.write("webhooks/w.yaml", "key: w\nurl: https://user:word@example.com/\nsecret: ${SECRET}\n");
   expect((await place.run(["apply", ".", "--prune"])).code).toBe(1);
   expect((await api.gql(KEYS)).assistants.data).toHaveLength(2);
-  place.remove("workflows/w.yaml");
+  place.remove("webhooks/w.yaml");
   expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
   expect(await api.gql(KEYS)).toMatchObject({ assistants: { data: [{ key: "spare" }] }, workflows: [] });
   expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
@@ -161,4 +161,42 @@ test("no output has the values of variables", async () => {
   });
   const refused = await broken.run(["apply", "."]);
   expect(refused.stdout + refused.stderr).not.toContain("pass-word");
+});
+
+test("a version that an assistant does not have is refused before anything is changed", async () => {
+  const { api, place } = await folderWith({ "assistants/desk.yaml": desk });
+  place.write("assistants/desk.yaml", "key: desk\nname: Changed\n");
+  place.write("deployments/d.yaml", "key: d\ntype: API\nassistant: desk\nassistantVersion: 99\n");
+  expect(await place.run(["apply", "."])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "deployments/d.yaml:4:19: The assistant desk has no version 99.\n",
+  });
+  expect((await api.gql(KEYS)).assistants.data).toEqual([{ key: "desk", name: "Desk" }]);
+  place.write("deployments/d.yaml", "key: d\ntype: API\nassistant: desk\nassistantVersion: 2\n");
+  expect(await place.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+});
+
+test("an upload is removed again if the server refuses the assistant", async () => {
+  const { api, place } = await folderWith({ "assistants/desk.yaml": desk });
+  place.write("assistants/desk.yaml", `${desk}files: [hours.txt]\n`);
+  place.write("assistants/hours.txt", "We open at nine.");
+  const { data } = (await api.gql("{ assistants { data { id } } }")).assistants;
+  const through = await beforeFirstMutation(place.running.url, () =>
+    api.gql(
+      'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "New" }) { id } }',
+      data[0],
+    ),
+  );
+  try {
+    const slow = new Workplace(place.folder, { ...place.running, url: through.url });
+    const { code, stderr } = await slow.run(["apply", "."]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Somebody has changed the assistant desk")]);
+  } finally {
+    through.stop();
+  }
+  expect((await api.gql("{ files { data { id } } }")).files.data).toEqual([]);
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect((await api.gql("{ files { data { name } } }")).files.data).toEqual([{ name: "hours.txt" }]);
 });

@@ -5,6 +5,7 @@ import { Checker, type Schemas } from "./check";
 import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
+import { refusedValues } from "./stored-rules";
 import { YamlFile } from "./yaml-file";
 
 /** A record as its file describes it, with the texts and values to which it refers. */
@@ -58,7 +59,7 @@ function open(path: string, kind: Kind): YamlFile | string {
 }
 
 /** Reads and checks all records of a folder. @throws FileProblems with everything that is wrong */
-export function readFolder(surroundings: Surroundings, schemas: Schemas): LocalRecord[] {
+export async function readFolder(surroundings: Surroundings, schemas: Schemas): Promise<LocalRecord[]> {
   const { folder } = surroundings;
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`There is no folder ${folder}. \`npm run parley -- pull\` creates it.`);
@@ -73,6 +74,7 @@ export function readFolder(surroundings: Surroundings, schemas: Schemas): LocalR
     problems.push(...resolver.problems);
     return record;
   });
+  for (const record of records) problems.push(...(await refusedValues(record)));
   if (problems.length > 0) throw new FileProblems(problems);
   return records;
 }

@@ -3,6 +3,7 @@ import { withContents } from "./file-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
 import { KIND_NAMES, Secret, type Fields } from "./kinds";
+import { missingVersions } from "./pinned-versions";
 import { FileProblems } from "./problems";
 import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
@@ -46,6 +47,7 @@ export async function makePlan(
     const step = await stepFor(record, remote, reading, problems);
     if (step) steps.push(step);
   }
+  problems.push(...(await missingVersions(local, remote, steps, reading)));
   if (problems.length > 0) throw new FileProblems(problems);
   return prune
     ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [] }

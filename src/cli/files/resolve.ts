@@ -139,6 +139,8 @@ export class Resolver {
         [assistant === null ? "type" : "workflow"],
         "A deployment has either an assistant or a workflow.",
       );
+    if (fields.assistantVersion != null && workflow !== null)
+      this.refuse(["assistantVersion"], "A deployment of a workflow has no version of an assistant.");
     return { ...fields, ...(typeof number === "string" && { number: this.expanded(number, ["number"]) }) };
   }
 
