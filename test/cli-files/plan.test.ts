@@ -147,10 +147,11 @@ test("no output has the values of variables", async () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         "url: (another value) → ${HOOK}",
-        "-  serverUrl: (another address)",
-        "+  serverUrl: https://${HOST}/f?k=${FN}",
-        "-  serverUrl: https://old.example/plain",
-        "+  serverUrl: https://new.example/plain",
+        "-serverUrl: (another address)",
+        "+serverUrl: https://${HOST}/f?k=${FN}",
+        "chat.functions.plain:",
+        "-serverUrl: https://old.example/plain",
+        "+serverUrl: https://new.example/plain",
       ]),
     );
   }
@@ -199,4 +200,68 @@ test("an upload is removed again if the server refuses the assistant", async () 
   expect((await api.gql("{ files { data { id } } }")).files.data).toEqual([]);
   expect((await place.run(["apply", "."])).code).toBe(0);
   expect((await api.gql("{ files { data { name } } }")).files.data).toEqual([{ name: "hours.txt" }]);
+});
+
+const FUNCTIONS = (first: string, second: string) =>
+  `key: desk\nname: Desk\nvariables: { a: 1, b: 2 }\nchat:\n  functions:\n${first}${second}`;
+const find =
+  "    - name: find\n      description: Finds\n      parameters:\n        type: object\n        properties: { number: { type: string }, name: { type: string } }\n      serverUrl: https://fn.example/find\n      secretKey: ${SECRET}\n";
+const book =
+  "    - { type: function, function: { name: book, description: Books }, server: { url: https://fn.example/book, secret: '${SECRET}' } }\n";
+
+test("the order of fields counts in functions, and nowhere else", async () => {
+  const { api, place } = await folderWith(
+    { "assistants/desk.yaml": FUNCTIONS(find, book) },
+    { SECRET: "a-secret" },
+  );
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  const turned = find
+    .replace(
+      "{ number: { type: string }, name: { type: string } }",
+      "{ name: { type: string }, number: { type: string } }",
+    )
+    .replace(/(    - )(name: find\n)( *)(description: Finds\n)/, "$1$4$3$2");
+  place.write("assistants/desk.yaml", FUNCTIONS(turned, book).replace("{ a: 1, b: 2 }", "{ b: 2, a: 1 }"));
+  const applied = await place.run(["apply", "."]);
+  expect(applied.code).toBe(0);
+  expect(applied.stdout).toMatch(
+    /^~ assistant desk\n {4}chat\.functions\.find:\n {6}-name: find\n {7}description: Finds\n {6}\+name: find\n/,
+  );
+  expect(applied.stdout).not.toMatch(/variables|book/);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  const { data } = (await api.gql("{ assistants { data { version { number } chat { functions } } } }"))
+    .assistants;
+  expect(data[0].version.number).toBe(2);
+  expect(Object.keys(data[0].chat.functions[0] as object).slice(0, 2)).toEqual(["description", "name"]);
+  expect(Object.keys(data[0].chat.functions[0].parameters.properties as object)).toEqual(["name", "number"]);
+
+  place.write("assistants/desk.yaml", FUNCTIONS(book, find).replace("{ a: 1, b: 2 }", "{ b: 2, a: 1 }"));
+  expect((await place.run(["diff", "."])).stdout).toContain(
+    "    chat.functions.(order): find, book → book, find\n",
+  );
+  expect((await place.run(["pull", "."])).code).toBe(0);
+  expect(place.read("assistants/desk.yaml")).toContain("{ b: 2, a: 1 }");
+  expect(place.read("assistants/desk.yaml")).toMatch(/- description: Finds\n +name: find\n/);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+});
+
+test("a plan names the function that changes", async () => {
+  const { place } = await folderWith(
+    { "assistants/desk.yaml": FUNCTIONS(find, book) },
+    { SECRET: "a-secret" },
+  );
+  place.replace("assistants/desk.yaml", "description: Books", "description: Books a table");
+  place.replace("assistants/desk.yaml", "type: object", "type: object\n        required: [number]");
+  const { stdout } = await place.run(["diff", "."]);
+  const lines = stdout.split("\n");
+  expect(lines.filter((line) => line.startsWith("    chat"))).toEqual([
+    "    chat.functions.find:",
+    "    chat.functions.book:",
+  ]);
+  expect(lines.filter((line) => /^ {6}[+-]/.test(line)).map((line) => line.trim())).toEqual([
+    "+  required:",
+    "+    - number",
+    "-  description: Books",
+    "+  description: Books a table",
+  ]);
 });

@@ -47,6 +47,9 @@ export class Merge {
     private readonly environment: Readonly<Record<string, string | undefined>>,
   ) {}
 
+  /** Whether the order of fields counts: in functions. */
+  private inOrder = false;
+
   /** @param node the present one @returns the node with the value, the same one if possible */
   node(node: unknown, value: unknown): Node {
     if (value instanceof FileText) return this.text(node, value);
@@ -60,7 +63,7 @@ export class Merge {
     }
     if (isAlias(node)) {
       const same = node.resolve(this.document);
-      return same && equal(this.plain(same), plainOf(value)) ? node : this.made(value);
+      return same && equal(this.plain(same), plainOf(value), this.inOrder) ? node : this.made(value);
     }
     if (isFields(value)) return isMap(node) ? this.map(node, value) : this.made(value);
     if (Array.isArray(value)) return isSeq(node) ? this.list(node, value) : this.made(value);
@@ -96,8 +99,16 @@ export class Merge {
     const pairs = new Map((node.items as Pair[]).map((pair) => [nameOf(pair.key), pair]));
     for (const [name, one] of Object.entries(value)) {
       const pair = pairs.get(name);
+      const outside = this.inOrder;
+      this.inOrder ||= name === "functions";
       if (pair) pair.value = this.node(pair.value, one);
-      else node.items.push(this.document.createPair(name, this.made(one)) as (typeof node.items)[number]);
+      this.inOrder = outside;
+      if (!pair)
+        node.items.push(this.document.createPair(name, this.made(one)) as (typeof node.items)[number]);
+    }
+    if (this.inOrder) {
+      const names = Object.keys(value);
+      node.items.sort((one, other) => names.indexOf(nameOf(one.key)) - names.indexOf(nameOf(other.key)));
     }
     return node;
   }

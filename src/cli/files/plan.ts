@@ -1,5 +1,5 @@
 import { changedFields, changesBetween, equal, type Change } from "./changes";
-import { withContents } from "./file-changes";
+import { shownChanges } from "./shown-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
 import { KIND_NAMES, Secret, type Fields } from "./kinds";
@@ -79,7 +79,7 @@ async function stepFor(
   if (!stored) return { ...step, action: "create", changes: [], fields: after };
   if (changes.length === 0) return undefined;
   const fields = graph ? withGraph(changedFields(changes), after) : changedFields(changes);
-  return { ...step, action: "update", changes: await withContents(changes), fields };
+  return { ...step, action: "update", changes: await shownChanges(changes), fields };
 }
 
 /** Nodes and edges are changed together, because edges name nodes. */

@@ -3,7 +3,6 @@ import { stringify } from "yaml";
 import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
 import { Expanded, isFields, KINDS, Secret } from "./kinds";
-import { withoutOldAddresses } from "./masked";
 import type { Plan, Step } from "./plan";
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
@@ -37,10 +36,7 @@ export function summaryOf(steps: readonly Step[]): string {
 
 function changeLines({ path, before, after }: Change): string[] {
   const stored = new Set(secretsIn(before));
-  const [old, now] = [withoutOldAddresses(before, after), after].map((value) => textOf(value, stored)) as [
-    string,
-    string,
-  ];
+  const [old, now] = [before, after].map((value) => textOf(value, stored)) as [string, string];
   const name = path.join(".");
   const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !/[\r\n]/.test(text));
   if (isShort) return [`    ${name}: ${visible(old)} → ${visible(now)}`];
@@ -61,14 +57,13 @@ function visible(line: string): string {
   return words + spaces.replaceAll(" ", "·").replaceAll("\t", "⇥").replaceAll("\r", "␍");
 }
 
-/** Values with fields are shown in the order of their names: it may differ between the file and the server. */
 function textOf(value: unknown, stored: ReadonlySet<string>): string {
   if (typeof value === "string") return value === "" ? '""' : value;
   if (value === undefined) return "(none)";
   if (value instanceof Expanded) return value.form;
   const plain = withoutSecrets(value, stored);
   return typeof plain === "object" && plain !== null
-    ? stringify(plain, { lineWidth: 0, sortMapEntries: true }).trimEnd()
+    ? stringify(plain, { lineWidth: 0 }).trimEnd()
     : String(plain);
 }
 
