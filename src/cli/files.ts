@@ -7,7 +7,8 @@ import { Application } from "./files/apply";
 import { Connection } from "./files/connection";
 import { readFolder, type LocalRecord } from "./files/folder";
 import { KIND_NAMES, KINDS, type KnowledgeFile } from "./files/kinds";
-import { makePlan, type Plan } from "./files/plan";
+import { makePlan, type Plan, type Step } from "./files/plan";
+import { FileProblems } from "./files/problems";
 import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
@@ -123,6 +124,17 @@ async function diff(folder: string, options: Options): Promise<number> {
   return DIFFERENT;
 }
 
+/** Lines about the values of a file that the server has stored in another form. */
+const keptOtherwise = ({ local, changes }: Step): string[] =>
+  local
+    ? changes.map(({ path }) =>
+        local.file.problemAt(
+          path,
+          `The server has another value of ${path.join(".")}. Write the value as the server has it, or run parley pull, unless somebody has changed it meanwhile.`,
+        ),
+      )
+    : [];
+
 async function apply(folder: string, options: Options): Promise<number> {
   if (options.dryRun) return diff(folder, options);
   const { reading, local, remote, plan } = await compare(folder, options);
@@ -132,7 +144,9 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  throw new Error(
-    `The server has not kept everything:\n${planLines({ ...left, others: [] }).join("\n")}\nIf somebody has changed these records meanwhile, run the command again.`,
-  );
+  throw new FileProblems([
+    "The server has not kept everything:",
+    ...planLines({ ...left, others: [] }),
+    ...left.steps.flatMap(keptOtherwise),
+  ]);
 }

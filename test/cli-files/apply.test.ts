@@ -384,7 +384,7 @@ test("a value that the server stores in another form is reported", async () => {
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^The server has not kept everything:\n~ assistant front-desk\n {4}allowedOrigins:/,
+      /^The server has not kept everything:\n~ assistant front-desk\n {4}allowedOrigins:[^]*\nassistants\/front-desk\.yaml:\d+:3: The server has another value of allowedOrigins\. Write the value as the server has it, or run parley pull, unless/,
     ),
   ]);
 });

@@ -336,3 +336,36 @@ test("a key that the server does not know is refused, and not printed", async ()
   expect(stderr).toMatch(/key/i);
   expect(stderr).not.toContain("parley_sk_wrong");
 });
+
+test("files that look like records are refused unless a command reads them or a record names them", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", `${ok}chat: { prompt: { file: a/prompt.yaml } }\nfiles: [a/data.json]\n`);
+  place.write("assistants/a/prompt.yaml", "Be brief.");
+  place.write("assistants/a/data.json", "{}");
+  place.write("assistants/a/notes.md", "Notes");
+  for (const path of [".github/workflows/ci.yaml", "package.json", "other/data.json"])
+    place.write(path, "{}");
+  expect(await place.run(["validate", "."])).toMatchObject({ code: 0, stderr: "" });
+  for (const path of [
+    "assistants/sub/zz.yaml",
+    "assistants/YY.YAML",
+    "assistants/jj.json",
+    "other/x.yml",
+    "x.yaml",
+  ])
+    place.write(path, ok);
+  const { code, stderr } = await place.run(["validate", "."]);
+  const below =
+    "No command reads this file. Records stand in assistants/, webhooks/, workflows/, deployments/ and not in folders below.";
+  const named = "No command reads this file. The name of a file with a record ends in .yaml or .yml.";
+  expect([code, stderr.trim().split("\n")]).toEqual([
+    1,
+    [
+      `assistants/YY.YAML:1:1: ${named}`,
+      `assistants/jj.json:1:1: ${named}`,
+      `assistants/sub/zz.yaml:1:1: ${below}`,
+      `other/x.yml:1:1: ${below}`,
+      `x.yaml:1:1: ${below}`,
+    ],
+  ]);
+});
