@@ -75,6 +75,7 @@ function connectionOf({ url, key }: Options): Connection {
 async function validate(folder: string, { url, key }: Options): Promise<number> {
   const schemas = url ? await new Connection(url, key ?? "").schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
+  if (records.length === 0) throw withoutFiles(folder);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -105,7 +106,7 @@ async function compare(folder: string, options: Options): Promise<Comparison> {
   const connection = connectionOf(options);
   const schemas = await connection.schemas(KIND_NAMES);
   const local = await readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
-  if (local.length === 0) throw new Error(`${folder} has no files. They belong in ${folders()}.`);
+  if (local.length === 0) throw withoutFiles(folder);
   const names = local
     .flatMap(({ fields }) => (fields.files ?? []) as readonly KnowledgeFile[])
     .map(({ name }) => name);
@@ -114,7 +115,10 @@ async function compare(folder: string, options: Options): Promise<Comparison> {
   return { reading, local, remote, plan: await makePlan(local, remote, reading, options.prune) };
 }
 
-const folders = () => KIND_NAMES.map((kind) => `${KINDS[kind].folder}/`).join(", ");
+function withoutFiles(folder: string): Error {
+  const folders = KIND_NAMES.map((kind) => `${KINDS[kind].folder}/`).join(", ");
+  return new Error(`${folder} has no files. They belong in ${folders}.`);
+}
 
 async function diff(folder: string, options: Options): Promise<number> {
   const { plan } = await compare(folder, options);

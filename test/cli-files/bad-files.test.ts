@@ -320,6 +320,7 @@ test("a value that only the server can check is refused with its place in the fi
 test.each([
   [["apply"], "There is no folder parley."],
   [["apply", "."], "has no files. They belong in assistants/"],
+  [["validate", "."], "has no files. They belong in assistants/"],
   [["push"], "Name one command"],
   [["pull", "--prune"], "pull has no option --prune."],
   [["diff", ".", "--url", "nonsense"], 'must begin with http:// or https://; got "nonsense".'],
