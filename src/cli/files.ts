@@ -8,7 +8,6 @@ import { Connection } from "./files/connection";
 import { readFolder, type LocalRecord } from "./files/folder";
 import { KIND_NAMES, KINDS, type KnowledgeFile } from "./files/kinds";
 import { makePlan, type Plan, type Step } from "./files/plan";
-import { FileProblems } from "./files/problems";
 import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
@@ -148,9 +147,6 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  throw new FileProblems([
-    "The server has not kept everything:",
-    ...planLines({ ...left, others: [] }),
-    ...left.steps.flatMap(keptOtherwise),
-  ]);
+  const lines = [...planLines({ ...left, others: [] }), ...left.steps.flatMap(keptOtherwise)];
+  throw new Error(`The server has not kept everything:\n${lines.join("\n")}`);
 }
