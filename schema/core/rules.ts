@@ -8,6 +8,7 @@ import {
 } from "graphql";
 import { Extensions } from "type-graphql";
 import { counted, quoted, type Problem } from "../../src/platform/errors";
+import { sizeProblem, textProblem } from "../../src/platform/json/storable";
 
 /**
  * Constraints on an input value, in the terms of JSON Schema; the OpenAPI document includes them. On a list,
@@ -32,9 +33,6 @@ export interface InputRule {
   /** The field is an extension of the documented REST interface. */
   readonly "x-extension"?: true;
 }
-
-/** Limit of text without `maxLength`. The REST contract names none. */
-const MAX_TEXT_BYTES = 1_048_576;
 
 /** Messages of our scalars for values of another form. */
 export const OBJECT_EXPECTED = "must be a JSON object";
@@ -135,8 +133,8 @@ const isWebAddress = (text: string): boolean =>
 
 function wrongText(text: string, rule: InputRule): string | undefined {
   const { minLength = 0, maxLength = Infinity, format, enum: values } = rule;
-  if (text.includes("\0")) return "must not contain the character U+0000";
-  if (!text.isWellFormed()) return "must not contain a lone surrogate";
+  const problem = textProblem(text);
+  if (problem) return problem;
   const length = lengthOf(text, maxLength);
   if (minLength > 0 && text.trim() === "") return "must not be empty";
   if (length < minLength || length > maxLength)
@@ -150,7 +148,5 @@ function wrongText(text: string, rule: InputRule): string | undefined {
     return `must be an id from an earlier response; got ${quoted(text)}`;
   if (format === "key" && !RECORD_KEY.test(text))
     return `must consist of lowercase letters, digits, ., _ and -, and begin with a letter or digit; got ${quoted(text)}`;
-  return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES
-    ? "must be at most 1 MiB"
-    : undefined;
+  return maxLength === Infinity ? sizeProblem(text) : undefined; // the REST contract names no limit
 }

@@ -2,42 +2,12 @@ import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from "graphql";
 import { GraphQLDateTimeISO } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import { keepSource, shownJson } from "../../src/platform/json/json-source";
+import { jsonProblem } from "../../src/platform/json/storable";
 import { jsonOf } from "./literal-source";
 import { DATE_TIME_EXPECTED, OBJECT_EXPECTED } from "./rules";
 
-const MAX_DEPTH = 32;
-const MAX_KEYS = 20_000;
-const MAX_BYTES = 1_048_576;
-
-/** Reason why a JSON value can't be stored; undefined if it can. Iterative, because input may be nested to any depth. */
-function unstorable(root: unknown): string | undefined {
-  const waiting: [value: unknown, depth: number][] = [[root, 1]];
-  let keys = 0;
-  let bytes = 0;
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [value, depth] = next;
-    if (typeof value === "string") {
-      if (value.includes("\0") || !value.isWellFormed()) return "must not contain U+0000 or a lone surrogate";
-      bytes += value.length;
-    } else if (typeof value === "number" && !Number.isFinite(value)) return "contains a number out of range";
-    else if (typeof value === "object" && value !== null) {
-      if (depth > MAX_DEPTH) return `must be at most ${MAX_DEPTH} levels deep`;
-      for (const key of Object.keys(value)) {
-        if (key === "__proto__") return "must not contain the key __proto__";
-        if (++keys > MAX_KEYS) return `must have at most ${MAX_KEYS} keys`;
-        waiting.push(
-          [Array.isArray(value) ? undefined : key, depth],
-          [(value as Record<string, unknown>)[key], depth + 1],
-        );
-      }
-    }
-    if ((bytes += 1) > MAX_BYTES) return "must be at most 1 MiB";
-  }
-  return Buffer.byteLength(JSON.stringify(root)) > MAX_BYTES ? "must be at most 1 MiB" : undefined;
-}
-
 const problemOf = (value: unknown): string | undefined =>
-  typeof value !== "object" || value === null || Array.isArray(value) ? OBJECT_EXPECTED : unstorable(value);
+  typeof value !== "object" || value === null || Array.isArray(value) ? OBJECT_EXPECTED : jsonProblem(value);
 
 /** A free-form JSON object, within limits that keep storing and listing it cheap. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({

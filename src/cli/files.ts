@@ -8,7 +8,7 @@ import { Application } from "./files/apply";
 import { Connection } from "./files/connection";
 import { readFolder, type LocalRecord } from "./files/folder";
 import { KIND_NAMES, KINDS, type KnowledgeFile } from "./files/kinds";
-import { makePlan, type Plan } from "./files/plan";
+import { makePlan, type Plan, type Step } from "./files/plan";
 import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
@@ -77,7 +77,8 @@ function connectionOf({ url, key }: Options): Connection {
 
 async function validate(folder: string, { url, key }: Options): Promise<number> {
   const schemas = url ? await new Connection(url, key ?? "").schemas(KIND_NAMES) : OWN_SCHEMAS;
-  const records = readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
+  const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
+  if (records.length === 0) throw withoutFiles(folder);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -107,8 +108,8 @@ interface Comparison {
 async function compare(folder: string, options: Options): Promise<Comparison> {
   const connection = connectionOf(options);
   const schemas = await connection.schemas(KIND_NAMES);
-  const local = readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
-  if (local.length === 0) throw new Error(`${folder} has no files. They belong in ${folders()}.`);
+  const local = await readFolder({ folder, environment: process.env, needsVariables: true }, schemas);
+  if (local.length === 0) throw withoutFiles(folder);
   const names = local
     .flatMap(({ fields }) => (fields.files ?? []) as readonly KnowledgeFile[])
     .map(({ name }) => name);
@@ -117,7 +118,10 @@ async function compare(folder: string, options: Options): Promise<Comparison> {
   return { reading, local, remote, plan: await makePlan(local, remote, reading, options.prune) };
 }
 
-const folders = () => KIND_NAMES.map((kind) => `${KINDS[kind].folder}/`).join(", ");
+function withoutFiles(folder: string): Error {
+  const folders = KIND_NAMES.map((kind) => `${KINDS[kind].folder}/`).join(", ");
+  return new Error(`${folder} has no files. They belong in ${folders}.`);
+}
 
 async function diff(folder: string, options: Options): Promise<number> {
   const { plan } = await compare(folder, options);
@@ -126,6 +130,17 @@ async function diff(folder: string, options: Options): Promise<number> {
   print(`\n${summaryOf(plan.steps)}`);
   return DIFFERENT;
 }
+
+/** Lines about the values of a file that the server has stored in another form. */
+const keptOtherwise = ({ local, changes }: Step): string[] =>
+  local
+    ? changes.map(({ path }) =>
+        local.file.problemAt(
+          path,
+          `The server has another value of ${path.join(".")}. Write the value as the server has it, or run parley pull, unless somebody has changed it meanwhile.`,
+        ),
+      )
+    : [];
 
 async function apply(folder: string, options: Options): Promise<number> {
   if (options.dryRun) return diff(folder, options);
@@ -136,7 +151,6 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  throw new Error(
-    `The server has not kept everything:\n${planLines({ ...left, others: [] }).join("\n")}\nIf somebody has changed these records meanwhile, run the command again.`,
-  );
+  const lines = [...planLines({ ...left, others: [] }), ...left.steps.flatMap(keptOtherwise)];
+  throw new Error(`The server has not kept everything:\n${lines.join("\n")}`);
 }

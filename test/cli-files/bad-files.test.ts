@@ -155,6 +155,77 @@ const CASES: Case[] = [
     "The url must begin with http:// or https://.",
   ],
   [
+    "an origin with a path",
+    ASSISTANT,
+    `${ok}allowedOrigins: ["https://a.example", "https://ok.example/path"]\n`,
+    "3:39",
+    "allowedOrigins.1 must be an origin such as https://www.example.com",
+  ],
+  [
+    "a NUL in a text",
+    ASSISTANT,
+    `${ok}description: "a\\0b"\n`,
+    "3:14",
+    "description must not contain the character U+0000.",
+  ],
+  [
+    "half a character in a text of a function",
+    ASSISTANT,
+    `${ok}chat:\n  functions:\n    - name: f\n      description: "\\uD800"\n`,
+    "6:20",
+    "chat.functions.0.description must not contain a lone surrogate.",
+  ],
+  [
+    "a text of over 1 MiB",
+    ASSISTANT,
+    `${ok}chat:\n  prompt: ${"é".repeat(600_000)}\n`,
+    "4:11",
+    "chat.prompt must be at most 1 MiB.",
+  ],
+  [
+    "a number that JSON lacks",
+    ASSISTANT,
+    `${ok}variables: { a: .inf }\n`,
+    "3:12",
+    "variables contains a number out of range.",
+  ],
+  ["a name of spaces", ASSISTANT, 'key: a\nname: " "\n', "2:7", "name must not be empty."],
+  [
+    "a file that assistants cannot read",
+    ASSISTANT,
+    `${ok}files:\n  - image.png\n`,
+    "4:5",
+    "image.png is a file of type image/png, which assistants cannot read.",
+  ],
+  [
+    "the same file twice",
+    ASSISTANT,
+    `${ok}files:\n  - hours.txt\n  - ./hours.txt\n`,
+    "5:5",
+    "files.0 is the same file: hours.txt with the same content.",
+  ],
+  [
+    "a name that no file can have",
+    ASSISTANT,
+    `${ok}files:\n  - { file: hours.txt, name: a/b.txt }\n`,
+    "4:5",
+    'A file cannot have the name "a/b.txt"; give it the name "b.txt".',
+  ],
+  [
+    "an edge without its fields",
+    "workflows/w.yaml",
+    "key: w\nname: W\nnodes:\n  s: { type: START, name: S }\n  t: { type: END, name: T }\nedges:\n  - { from: s, to: t, kind: MODEL }\n",
+    "7:5",
+    "edges.0.description is required for an edge of the kind MODEL.",
+  ],
+  [
+    "a version for a workflow",
+    "deployments/d.yaml",
+    "key: d\ntype: API\nassistantVersion: 1\nworkflow: w\n",
+    "3:19",
+    "A deployment of a workflow has no version of an assistant.",
+  ],
+  [
     "two targets",
     "deployments/d.yaml",
     "key: d\ntype: API\nassistant: a\nworkflow: w\n",
@@ -163,6 +234,7 @@ const CASES: Case[] = [
   ],
 ];
 
+const IMAGE = Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001080600000000", "hex");
 const workplace = () => new Workplace(emptyFolder(), running);
 const names = async () =>
   (await running.api.gql("{ assistants { data { name } } }")).assistants.data as unknown[];
@@ -178,6 +250,8 @@ describe("a file is refused with its line and column, and nothing is applied:", 
     place.write(path, content);
     if (String(content).includes("link.txt"))
       symlinkSync("/etc/hostname", join(place.folder, "assistants/link.txt"));
+    place.write("assistants/image.png", IMAGE);
+    place.write("assistants/hours.txt", "We open at nine.");
     const results = await Promise.all(["validate", "apply"].map((command) => place.run([command, "."])));
     for (const { code, stdout, stderr } of results) {
       expect([code, stdout]).toEqual([1, ""]);
@@ -235,20 +309,18 @@ test("names that neither the files nor the server have are refused before anythi
 
 test("a value that only the server can check is refused with its place in the file", async () => {
   const place = workplace();
-  place.write(
-    "workflows/w.yaml",
-    "key: w\nname: W\nnodes:\n  s: { type: START, name: S }\n  a:\n    type: ACTION\n    name: A\n    resultVariable: 1x\n",
-  );
-  const { code, stderr } = await place.run(["apply", "."]);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(/^workflows\/w\.yaml:8:21: nodes\.a\.resultVariable must consist of /),
+  place.write("webhooks/w.yaml", "key: w\nurl: https://user:word@example.com/\nsecret: ${SECRET}\n");
+  const { code, stderr } = await new Workplace(place.folder, running, { SECRET: "a-secret-word" }).run([
+    "apply",
+    ".",
   ]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^webhooks\/w\.yaml:2:6: url /)]);
 });
 
 test.each([
   [["apply"], "There is no folder parley."],
   [["apply", "."], "has no files. They belong in assistants/"],
+  [["validate", "."], "has no files. They belong in assistants/"],
   [["push"], "Name one command"],
   [["pull", "--prune"], "pull has no option --prune."],
   [["diff", ".", "--url", "nonsense"], 'must begin with http:// or https://; got "nonsense".'],
@@ -275,4 +347,37 @@ test("a key that the server does not know is refused, and not printed", async ()
   expect(code).toBe(1);
   expect(stderr).toMatch(/key/i);
   expect(stderr).not.toContain("parley_sk_wrong");
+});
+
+test("files that look like records are refused unless a command reads them or a record names them", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", `${ok}chat: { prompt: { file: a/prompt.yaml } }\nfiles: [a/data.json]\n`);
+  place.write("assistants/a/prompt.yaml", "Be brief.");
+  place.write("assistants/a/data.json", "{}");
+  place.write("assistants/a/notes.md", "Notes");
+  for (const path of [".github/workflows/ci.yaml", "package.json", "other/data.json"])
+    place.write(path, "{}");
+  expect(await place.run(["validate", "."])).toMatchObject({ code: 0, stderr: "" });
+  for (const path of [
+    "assistants/sub/zz.yaml",
+    "assistants/YY.YAML",
+    "assistants/jj.json",
+    "other/x.yml",
+    "x.yaml",
+  ])
+    place.write(path, ok);
+  const { code, stderr } = await place.run(["validate", "."]);
+  const below =
+    "No command reads this file. Records stand in assistants/, webhooks/, workflows/, deployments/ and not in folders below.";
+  const named = "No command reads this file. The name of a file with a record ends in .yaml or .yml.";
+  expect([code, stderr.trim().split("\n")]).toEqual([
+    1,
+    [
+      `assistants/YY.YAML:1:1: ${named}`,
+      `assistants/jj.json:1:1: ${named}`,
+      `assistants/sub/zz.yaml:1:1: ${below}`,
+      `other/x.yml:1:1: ${below}`,
+      `x.yaml:1:1: ${below}`,
+    ],
+  ]);
 });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { Api } from "../support/api";
@@ -52,6 +52,10 @@ export class Workplace {
   write(path: string, content: string | Buffer): void {
     mkdirSync(dirname(join(this.folder, path)), { recursive: true });
     writeFileSync(join(this.folder, path), content);
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.folder, path));
   }
 
   read(path: string): string {

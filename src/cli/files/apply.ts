@@ -1,7 +1,8 @@
 import { createAssistant, updateAssistant } from "./assistants";
 import { RequestError, type Connection } from "./connection";
 import { createDeployment, updateDeployment } from "./deployments";
-import { KINDS, textOf, type Fields, type Kind } from "./kinds";
+import { KINDS, sentValue, textOf, type Fields, type Kind } from "./kinds";
+import { masked } from "./masked";
 import type { Step } from "./plan";
 import { titleOf } from "./print-plan";
 import { FileProblems } from "./problems";
@@ -38,12 +39,14 @@ export class Application {
   async run(steps: readonly Step[]): Promise<void> {
     for (const step of steps) {
       const problems = await this.make(step).catch((error: unknown) => {
-        throw error instanceof RequestError ? refusal(step, error) : error;
+        throw error instanceof RequestError ? refusal(step, withoutValues(error, step)) : error;
       });
       this.print(`${DONE[step.action]} ${titleOf(step)}.`);
       const warnings = this.reading.connection.takeWarnings().map(remarkOf);
-      for (const { at, message } of [...warnings, ...problems])
-        this.print(step.local ? step.local.file.problemAt(at, `Warning: ${message}`) : `Warning: ${message}`);
+      for (const { at, message } of [...warnings, ...problems]) {
+        const line = `Warning: ${masked(message, step.local?.fields)}`;
+        this.print(step.local ? step.local.file.problemAt(at, line) : line);
+      }
     }
   }
 
@@ -78,7 +81,7 @@ export class Application {
   private sent({ project, assistant, workflow, number, ...fields }: Fields, kind: Kind): Fields {
     const { projects, numbers } = this.remote.names;
     const reference = (field: string, value: unknown, idOf: (name: string) => string | undefined): Fields =>
-      value === undefined ? {} : { [field]: value === null ? null : idOf(textOf(value)) };
+      value === undefined ? {} : { [field]: value === null ? null : idOf(textOf(sentValue(value))) };
     return {
       ...fields,
       ...reference("projectId", project, (name) => projects.get(name)?.[0]),
@@ -101,6 +104,13 @@ function create(connection: Connection, kind: Kind, fields: Fields): Promise<str
     deployment: createDeployment,
   };
   return creators[kind](connection, fields);
+}
+
+/** An error without the values of variables, which messages of the server may contain. */
+function withoutValues({ message, code, details, at }: RequestError, { local }: Step): RequestError {
+  const mask = (text: string) => masked(text, local?.fields);
+  const problems = details.map(({ path, message }) => ({ path, message: mask(message) }));
+  return new RequestError(mask(message), code, problems, at);
 }
 
 /** The refusal of a value, with its place in the file. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { create, documentOf, publish, selectionOf } from "./assistant-document";
-import { about, type Connection } from "./connection";
+import { about, RequestError, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
 
@@ -109,9 +109,8 @@ export async function createAssistant(
   connection: Connection,
   { key, projectId, missingVariables, files, ...document }: Fields,
 ): Promise<string> {
-  const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], []));
   const input = { key, projectId, missingVariables, name: document.name };
-  return create(connection, input, { ...document, fileIds });
+  return withFiles(connection, files, [], (fileIds) => create(connection, input, { ...document, fileIds }));
 }
 
 /**
@@ -129,30 +128,49 @@ export async function updateAssistant(
   if (projectId !== undefined || missingVariables !== undefined)
     await connection.graphql(UPDATE, { id, input: { projectId, missingVariables } });
   const attached = fields.files as readonly AttachedFile[];
-  const fileIds = files && (await idsOf(connection, files as readonly KnowledgeFile[], attached));
-  await publish(connection, id, { ...document, fileIds }, version);
+  await withFiles(connection, files, attached, (fileIds) =>
+    publish(connection, id, { ...document, fileIds }, version),
+  );
 }
 
 const isSame = (one: KnowledgeFile) => (other: KnowledgeFile) =>
   one.name === other.name && one.digest === other.digest;
 
-/** The ids of files, which are uploaded if they are not stored yet. */
-async function idsOf(
+/**
+ * Attaches files, which are uploaded if they are not stored yet. If the server refuses that, it keeps no new upload.
+ * @param files of the YAML file; undefined if it leaves them out
+ */
+async function withFiles<T>(
   connection: Connection,
-  files: readonly KnowledgeFile[],
+  files: unknown,
   attached: readonly AttachedFile[],
-): Promise<string[]> {
-  const ids: string[] = [];
-  // A file that is named twice is attached once.
-  for (const [index, file] of files.entries()) {
-    const known = attached.find(isSame(file))?.id;
-    ids.push(known ?? (await about(["files", index], () => stored(connection, file))));
+  attach: (ids: readonly string[] | undefined) => Promise<T>,
+): Promise<T> {
+  const uploaded: string[] = [];
+  try {
+    const ids: string[] = [];
+    for (const [index, file] of ((files ?? []) as readonly KnowledgeFile[]).entries())
+      ids.push(
+        attached.find(isSame(file))?.id ??
+          (await about(["files", index], () => stored(connection, file, uploaded))),
+      );
+    return await attach(files === undefined ? undefined : ids);
+  } catch (error) {
+    // Without an answer, the files may be attached.
+    if (error instanceof RequestError && error.isRefusal)
+      for (const id of uploaded) await connection.graphql(DELETE_FILE, { id });
+    throw error;
   }
-  return ids;
 }
 
-/** Uploads a file, unless an upload of an earlier run has its name and content. @returns its id */
-async function stored(connection: Connection, file: KnowledgeFile): Promise<string> {
+const DELETE_FILE = "mutation ($id: ID!) { deleteFile(id: $id) { id } }";
+
+/**
+ * Uploads a file, unless an upload of an earlier run has its name and content.
+ * @param uploaded gets the id of a new upload
+ * @returns its id
+ */
+async function stored(connection: Connection, file: KnowledgeFile, uploaded: string[]): Promise<string> {
   const query = "query ($name: String!) { files(name: $name, take: 100) { data { id name metadata } } }";
   const { files } = await connection.graphql<{ files: { data: readonly FileRow[] } }>(query, {
     name: file.name,
@@ -160,5 +178,8 @@ async function stored(connection: Connection, file: KnowledgeFile): Promise<stri
   const known = files.data.find(
     ({ name, metadata }) => name === file.name && metadata.sha256 === file.digest,
   );
-  return known?.id ?? connection.upload(file.name, await file.content(), { sha256: file.digest });
+  if (known) return known.id;
+  const id = await connection.upload(file.name, await file.content(), { sha256: file.digest });
+  uploaded.push(id);
+  return id;
 }

@@ -1,4 +1,4 @@
-import { isFields, Secret, type Fields, type KnowledgeFile } from "./kinds";
+import { Expanded, isFields, Secret, sentValue, type Fields, type KnowledgeFile } from "./kinds";
 
 /** A field that differs. */
 export interface Change {
@@ -8,20 +8,32 @@ export interface Change {
   readonly after: unknown;
 }
 
-/** Whether two values are the same, whatever the order of their fields is. */
-export function equal(one: unknown, other: unknown): boolean {
+/**
+ * Whether two values are the same.
+ * @param inOrder whether the order of fields counts
+ */
+export function equal(one: unknown, other: unknown, inOrder = false): boolean {
   if (one === other) return true;
+  if (one instanceof Expanded || other instanceof Expanded) return sentValue(one) === sentValue(other);
   if (one instanceof Secret || other instanceof Secret)
     return one instanceof Secret && other instanceof Secret && one.value === other.value;
   if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((value, index) => equal(value, other[index]));
+    return one.length === other.length && one.every((value, index) => equal(value, other[index], inOrder));
   if (!isFields(one) || !isFields(other)) return false;
-  const names = Object.keys(one);
+  const [names, others] = [Object.keys(one), Object.keys(other)];
   return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && equal(one[name], other[name]))
+    names.length === others.length &&
+    names.every(
+      (name, index) =>
+        (inOrder ? others[index] === name : Object.hasOwn(other, name)) &&
+        equal(one[name], other[name], inOrder),
+    )
   );
 }
+
+/** Whether a value has functions, whose fields models read in their order. */
+export const areFunctions = (path: readonly string[]): boolean =>
+  path.length === 2 && path[1] === "functions";
 
 const digests = (files: readonly KnowledgeFile[]) =>
   files.map(({ name, digest }) => `${digest} ${name}`).sort();
@@ -44,7 +56,7 @@ export function changesBetween(after: Fields, before: Fields, at: readonly strin
     const isSame =
       name === "files" && at.length === 0
         ? equalFiles(value as readonly KnowledgeFile[], (old ?? []) as readonly KnowledgeFile[])
-        : equal(value, old);
+        : equal(value, old, areFunctions(path));
     return isSame ? [] : [{ path, before: old, after: value }];
   });
 }

@@ -21,7 +21,14 @@ const MAX_VALUES = 12;
 
 /** Compares files with the schemas of a server. */
 export class Checker {
-  private readonly ajv = new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false });
+  private readonly ajv = new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
+    .removeKeyword("minLength")
+    .addKeyword({
+      keyword: "minLength",
+      type: "string",
+      // The server takes a text of spaces for an empty one.
+      validate: (min: number, text: string) => min === 0 || (text.trim() !== "" && text.length >= min),
+    });
   private readonly checks = new Map<Kind, ValidateFunction>();
 
   constructor(private readonly schemas: Schemas) {}

@@ -16,6 +16,11 @@ export class RequestError extends Error {
     super(message);
     this.name = "RequestError";
   }
+
+  /** Whether the server has answered, and has changed nothing. */
+  get isRefusal(): boolean {
+    return !["NETWORK", "INTERNAL", "INVALID_RESPONSE"].includes(this.code);
+  }
 }
 
 /** Runs requests about a part of a file. @throws RequestError with its place */

@@ -5,15 +5,8 @@ import type { KnowledgeFile } from "./kinds";
 /** Contents that are shown as texts, in bytes. */
 const MAX_TEXT_BYTES = 100_000;
 
-/** The changes with one for each attached file that is new, gone or has another content. */
-export async function withContents(changes: readonly Change[]): Promise<Change[]> {
-  const all = changes.map(async (change) =>
-    change.path.join(".") === "files" ? changesOfFiles(change) : [change],
-  );
-  return (await Promise.all(all)).flat();
-}
-
-async function changesOfFiles({ before, after }: Change): Promise<Change[]> {
+/** A change for each attached file that is new, gone or has another content. */
+export async function changesOfFiles({ before, after }: Change): Promise<Change[]> {
   const [old, now] = [before ?? [], after] as [KnowledgeFile[], KnowledgeFile[]];
   const names = [...new Set([...old, ...now].map(({ name }) => name))];
   const changed = names

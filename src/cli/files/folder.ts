@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { quoted } from "../../platform/errors";
 import { Checker, type Schemas } from "./check";
-import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
+import { isFields, KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
+import { refusedValues } from "./stored-rules";
 import { YamlFile } from "./yaml-file";
 
 /** A record as its file describes it, with the texts and values to which it refers. */
@@ -15,20 +16,53 @@ export interface LocalRecord {
   readonly fields: Fields;
 }
 
+/** Whether a name is that of a file with a record, which no command may overlook: its record would seem deleted. */
+const isRecord = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith(".");
+const looksLikeRecord = (name: string) => /\.(ya?ml|json)$/i.test(name);
+
 /**
- * YAML files that stand where no command reads them: in a folder with a mistyped name, their records would seem deleted.
+ * Lines about files that look like records, but that no command reads: at any depth of the folders of records, and YAML files
+ * in the folder and in those beside them, whose names may be mistyped.
+ * @param used files that records name
  */
-function misplaced(folder: string): string[] {
+function misplaced(folder: string, used: ReadonlySet<string>): string[] {
   const places: readonly string[] = KIND_NAMES.map((kind) => KINDS[kind].folder);
-  const isYaml = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith(".");
-  const found = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isDirectory()) return isYaml(entry.name) ? [join(folder, entry.name)] : [];
-    if (places.includes(entry.name) || entry.name.startsWith(".")) return [];
-    const names = readdirSync(join(folder, entry.name)).filter(isYaml);
-    return names.map((name) => join(folder, entry.name, name));
-  });
   const expected = places.map((place) => `${place}/`).join(", ");
-  return found.map((path) => `${path}:1:1: No command reads this file. Records stand in ${expected}.`);
+  const found = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith(".")) return [];
+    if (!entry.isDirectory()) return entry.name;
+    const recursive = places.includes(entry.name);
+    const names = readdirSync(join(folder, entry.name), { recursive }) as string[];
+    return names.map((name) => join(entry.name, name));
+  });
+  return found.sort().flatMap((path) => {
+    const [place, name, ...deeper] = path.split(sep);
+    const isPlace = places.includes(place!);
+    const isInPlace = isPlace && name !== undefined && deeper.length === 0;
+    const isHidden = path.split(sep).some((part) => part.startsWith("."));
+    if (isHidden || !looksLikeRecord(path) || used.has(join(folder, path))) return [];
+    if (isInPlace ? isRecord(name) : !isPlace && /\.json$/i.test(path)) return [];
+    const reason = isInPlace
+      ? "The name of a file with a record ends in .yaml or .yml."
+      : `Records stand in ${expected} and not in folders below.`;
+    return [`${join(folder, path)}:1:1: No command reads this file. ${reason}`];
+  });
+}
+
+/** The paths of files that YAML files name as texts or attached files. */
+function namedFiles(files: readonly YamlFile[]): Set<string> {
+  const named = (value: unknown): unknown[] => {
+    if (Array.isArray(value)) return value.flatMap(named);
+    if (!isFields(value)) return [value];
+    return Object.values(value).flatMap(named);
+  };
+  return new Set(
+    files.flatMap((file) =>
+      named(file.fields).flatMap((name) =>
+        typeof name === "string" && looksLikeRecord(name) ? [join(dirname(file.path), name)] : [],
+      ),
+    ),
+  );
 }
 
 /** The YAML files of a folder. @throws FileProblems about files that cannot be read */
@@ -36,7 +70,7 @@ export function readYaml(folder: string): YamlFile[] {
   const files = KIND_NAMES.flatMap((kind) => {
     const place = join(folder, KINDS[kind].folder);
     if (!existsSync(place)) return [];
-    const names = readdirSync(place).filter((name) => /\.ya?ml$/.test(name) && !name.startsWith("."));
+    const names = readdirSync(place).filter(isRecord);
     return names.sort().map((name) => open(join(place, name), kind));
   });
   const problems = files.flatMap((file) => (file instanceof YamlFile ? file.problems : [file]));
@@ -58,13 +92,16 @@ function open(path: string, kind: Kind): YamlFile | string {
 }
 
 /** Reads and checks all records of a folder. @throws FileProblems with everything that is wrong */
-export function readFolder(surroundings: Surroundings, schemas: Schemas): LocalRecord[] {
+export async function readFolder(surroundings: Surroundings, schemas: Schemas): Promise<LocalRecord[]> {
   const { folder } = surroundings;
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`There is no folder ${folder}. \`npm run parley -- pull\` creates it.`);
   const files = readYaml(folder);
   const checker = new Checker(schemas);
-  const problems = [...misplaced(folder), ...files.flatMap((file) => checker.problemsOf(file))];
+  const problems = [
+    ...misplaced(folder, namedFiles(files)),
+    ...files.flatMap((file) => checker.problemsOf(file)),
+  ];
   if (problems.length === 0) problems.push(...duplicates(files));
   if (problems.length > 0) throw new FileProblems(problems);
   const records = files.map((file) => {
@@ -73,6 +110,7 @@ export function readFolder(surroundings: Surroundings, schemas: Schemas): LocalR
     problems.push(...resolver.problems);
     return record;
   });
+  for (const record of records) problems.push(...(await refusedValues(record)));
   if (problems.length > 0) throw new FileProblems(problems);
   return records;
 }

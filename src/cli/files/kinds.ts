@@ -15,7 +15,11 @@ export const CHANNELS = ["voice", "sms", "chat"] as const;
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Secret) &&
+  !(value instanceof Expanded);
 
 /** A secret that a file names by an environment variable, or that the server stores. */
 export class Secret {
@@ -26,6 +30,25 @@ export class Secret {
     readonly variable?: string,
   ) {}
 }
+
+/** A text whose file names environment variables. Their values may be secret, so no output has them. */
+export class Expanded {
+  constructor(
+    readonly value: string,
+    /** As the file has it. */
+    readonly form: string,
+    /** Values of the variables, by their names. */
+    readonly variables: Readonly<Record<string, string>>,
+  ) {}
+
+  /** The value, for requests. */
+  toJSON(): string {
+    return this.value;
+  }
+}
+
+/** A value as the server has it. */
+export const sentValue = (value: unknown): unknown => (value instanceof Expanded ? value.value : value);
 
 /** A file that an assistant answers from. */
 export interface KnowledgeFile {

@@ -56,6 +56,9 @@ export class Merge {
     this.expansions = texts;
   }
 
+  /** Whether the order of fields counts: in functions. */
+  private inOrder = false;
+
   /** @param node the present one @returns the node with the value, the same one if possible */
   node(node: unknown, value: unknown): Node {
     const old = isAlias(node) ? node.resolve(this.document) : node;
@@ -95,12 +98,28 @@ export class Merge {
         value.every((one, index) => this.matches(plain[index], one))
       );
     if (!isFields(value)) return plain === value;
+    if (!isFields(plain)) return false;
+    const present = Object.keys(plain);
     const names = Object.keys(value);
     return (
-      isFields(plain) &&
-      names.length === Object.keys(plain).length &&
-      names.every((name) => Object.hasOwn(plain, name) && this.matches(plain[name], value[name]))
+      names.length === present.length &&
+      names.every(
+        (name, index) =>
+          (this.inOrder ? present[index] === name : Object.hasOwn(plain, name)) &&
+          this.inside(name, () => this.matches(plain[name], value[name])),
+      )
     );
+  }
+
+  /** Reads or changes a field. */
+  private inside<T>(name: string, work: () => T): T {
+    const outside = this.inOrder;
+    this.inOrder ||= name === "functions";
+    try {
+      return work();
+    } finally {
+      this.inOrder = outside;
+    }
   }
 
   private scalar(node: unknown, value: unknown): Node {
@@ -122,9 +141,15 @@ export class Merge {
     node.items = node.items.filter(({ key }) => Object.hasOwn(value, nameOf(key)));
     const pairs = node.items as Pair[];
     const known = new Set(pairs.map(({ key }) => nameOf(key)));
-    for (const pair of pairs) pair.value = this.node(pair.value, value[nameOf(pair.key)]);
-    for (const [name, one] of Object.entries(value))
-      if (!known.has(name)) pairs.push(this.document.createPair(name, this.made(one)));
+    for (const pair of pairs) {
+      const name = nameOf(pair.key);
+      pair.value = this.inside(name, () => this.node(pair.value, value[name]));
+    }
+    const names = Object.keys(value);
+    for (const name of names)
+      if (!known.has(name)) pairs.push(this.document.createPair(name, this.made(value[name])));
+    if (this.inOrder)
+      pairs.sort((one, other) => names.indexOf(nameOf(one.key)) - names.indexOf(nameOf(other.key)));
     return inForm(node, before);
   }
 

@@ -1,9 +1,11 @@
 import { changedFields, changesBetween, equal, type Change } from "./changes";
-import { withContents } from "./file-changes";
+import { shownChanges } from "./shown-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
-import { isFields, KIND_NAMES, KINDS, Secret, textOf, type Fields } from "./kinds";
+import { KIND_NAMES, Secret, type Fields } from "./kinds";
+import { missingVersions } from "./pinned-versions";
 import { FileProblems } from "./problems";
+import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
 import { withStoredSecrets } from "./stored-secrets";
 import { secretOf } from "./webhooks";
@@ -36,16 +38,17 @@ export async function makePlan(
   reading: Reading,
   prune: boolean,
 ): Promise<Plan> {
-  const problems = local.flatMap((record) => unknownReferences(record, local, remote));
+  const others = remote.records.filter(
+    ({ kind, key }) => key !== null && !local.some((one) => one.kind === kind && one.key === key),
+  );
+  const problems = brokenReferences(local, remote, prune ? others : []);
   const steps: Step[] = [];
   for (const record of inOrder(local)) {
     const step = await stepFor(record, remote, reading, problems);
     if (step) steps.push(step);
   }
+  problems.push(...(await missingVersions(local, remote, steps, reading)));
   if (problems.length > 0) throw new FileProblems(problems);
-  const others = remote.records.filter(
-    ({ kind, key }) => key !== null && !local.some((one) => one.kind === kind && one.key === key),
-  );
   return prune
     ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [] }
     : { steps, others };
@@ -76,7 +79,7 @@ async function stepFor(
   if (!stored) return { ...step, action: "create", changes: [], fields: after };
   if (changes.length === 0) return undefined;
   const fields = graph ? withGraph(changedFields(changes), after) : changedFields(changes);
-  return { ...step, action: "update", changes: await withContents(changes), fields };
+  return { ...step, action: "update", changes: await shownChanges(changes), fields };
 }
 
 /** Nodes and edges are changed together, because edges name nodes. */
@@ -145,36 +148,4 @@ function inStoredOrder(edges: readonly Fields[], stored: readonly Fields[]): Fie
     return index < 0 ? [] : left.splice(index, 1);
   });
   return [...same, ...left];
-}
-
-/** Lines about records, projects and numbers that neither the files nor the server have. */
-function unknownReferences(
-  record: LocalRecord,
-  local: readonly LocalRecord[],
-  { records, names }: Remote,
-): string[] {
-  const { fields, file } = record;
-  const problems: string[] = [];
-  const isKnown = (kind: string, key: unknown) =>
-    [...local, ...records].some((one) => one.kind === kind && one.key === key);
-  const look = (kind: "assistant" | "workflow", key: unknown, path: readonly string[]) => {
-    if (key != null && !isKnown(kind, key))
-      problems.push(
-        file.problemAt(path, `Neither the files nor the server have ${KINDS[kind].noun} "${textOf(key)}".`),
-      );
-  };
-  look("assistant", fields.assistant, ["assistant"]);
-  look("workflow", fields.workflow, ["workflow"]);
-  if (isFields(fields.nodes))
-    for (const [name, node] of Object.entries(fields.nodes))
-      look("assistant", (node as Fields).assistant, ["nodes", name, "assistant"]);
-  const { project, number } = fields;
-  const count = project == null ? 1 : (names.projects.get(textOf(project))?.length ?? 0);
-  if (count === 0)
-    problems.push(file.problemAt(["project"], `The server has no project "${textOf(project)}".`));
-  if (count > 1)
-    problems.push(file.problemAt(["project"], `The server has several projects "${textOf(project)}".`));
-  if (number != null && !names.numbers.has(textOf(number)))
-    problems.push(file.problemAt(["number"], `The number ${textOf(number)} is not connected on the server.`));
-  return problems;
 }

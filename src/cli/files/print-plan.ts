@@ -2,7 +2,7 @@ import { structuredPatch } from "diff";
 import { stringify } from "yaml";
 import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
-import { isFields, KINDS, Secret } from "./kinds";
+import { Expanded, isFields, KINDS, Secret } from "./kinds";
 import type { Plan, Step } from "./plan";
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
@@ -57,18 +57,19 @@ function visible(line: string): string {
   return words + spaces.replaceAll(" ", "·").replaceAll("\t", "⇥").replaceAll("\r", "␍");
 }
 
-/** Values with fields are shown in the order of their names: it may differ between the file and the server. */
 function textOf(value: unknown, stored: ReadonlySet<string>): string {
   if (typeof value === "string") return value === "" ? '""' : value;
   if (value === undefined) return "(none)";
+  if (value instanceof Expanded) return value.form;
   const plain = withoutSecrets(value, stored);
   return typeof plain === "object" && plain !== null
-    ? stringify(plain, { lineWidth: 0, sortMapEntries: true }).trimEnd()
+    ? stringify(plain, { lineWidth: 0 }).trimEnd()
     : String(plain);
 }
 
 function withoutSecrets(value: unknown, stored: ReadonlySet<string>): unknown {
   if (value instanceof Secret) return stored.has(value.value ?? "") ? "(stored)" : "(new)";
+  if (value instanceof Expanded) return value.form;
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, stored));
   if (!isFields(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutSecrets(one, stored)]));

@@ -2,7 +2,16 @@ import { hash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readFile } from "node:fs/promises";
-import { CHANNELS, isFields, Secret, withServers, type Fields, type KnowledgeFile } from "./kinds";
+import {
+  CHANNELS,
+  Expanded,
+  isFields,
+  Secret,
+  sentValue,
+  withServers,
+  type Fields,
+  type KnowledgeFile,
+} from "./kinds";
 import { isAbsolutePath, isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
 
@@ -20,13 +29,15 @@ export const VARIABLE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
 export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
-  const found = [...text.matchAll(VARIABLE)].filter(([, escape]) => escape === "");
-  const unset = found.flatMap(([, , name]) => (environment[name!] ? [] : [name!]));
+  const unset = variablesIn(text).filter((name) => !environment[name]);
   if (unset.length > 0) return unset;
   return text.replace(VARIABLE, (whole, escape: string, name: string) =>
     escape === "" ? environment[name]! : whole.slice(1),
   );
 }
+
+const variablesIn = (text: string): string[] =>
+  [...text.matchAll(VARIABLE)].flatMap(([, escape, name]) => (escape === "" ? [name!] : []));
 
 /** The reverse of `expanded` for a text that names no variables. */
 export const escaped = (text: string): string => text.replace(VARIABLE, (whole) => `$${whole}`);
@@ -111,7 +122,7 @@ export class Resolver {
   private webhook(fields: Fields): Fields {
     const { url, secret, events } = fields;
     const address = this.expanded(String(url), ["url"]);
-    if (address !== undefined && !/^https?:\/\/./.test(address))
+    if (address !== undefined && !/^https?:\/\/./.test(String(sentValue(address))))
       this.refuse(["url"], "The url must begin with http:// or https://.");
     return {
       ...fields,
@@ -128,14 +139,18 @@ export class Resolver {
         [assistant === null ? "type" : "workflow"],
         "A deployment has either an assistant or a workflow.",
       );
+    if (fields.assistantVersion != null && workflow !== null)
+      this.refuse(["assistantVersion"], "A deployment of a workflow has no version of an assistant.");
     return { ...fields, ...(typeof number === "string" && { number: this.expanded(number, ["number"]) }) };
   }
 
   /** @returns undefined if a variable is not set */
-  private expanded(text: string, path: Path): string | undefined {
+  private expanded(text: string, path: Path): string | Expanded | undefined {
     const { environment, needsVariables } = this.surroundings;
     const value = expanded(text, environment);
-    if (typeof value === "string") return value;
+    const variables = Object.fromEntries(variablesIn(text).map((name) => [name, environment[name] ?? ""]));
+    if (typeof value === "string")
+      return Object.keys(variables).length > 0 ? new Expanded(value, text, variables) : value;
     if (needsVariables) this.refuse(path, `The environment variable ${value.join(", ")} is not set.`);
     return undefined;
   }

@@ -1,4 +1,14 @@
-import { CHANNELS, isFields, nameOfFunction, Secret, serversOf, withServers, type Fields } from "./kinds";
+import {
+  CHANNELS,
+  isFields,
+  nameOfFunction,
+  Secret,
+  sentValue,
+  serversOf,
+  textOf,
+  withServers,
+  type Fields,
+} from "./kinds";
 import type { LocalRecord } from "./folder";
 import type { Path } from "./yaml-file";
 
@@ -55,5 +65,7 @@ const storedSecrets = (item: Fields) =>
     return value instanceof Secret ? [{ origin: originOf(fields[url]), secret: value }] : [];
   });
 
-const originOf = (url: unknown): string | undefined =>
-  typeof url === "string" && URL.canParse(url) ? new URL(url).origin : undefined;
+function originOf(url: unknown): string | undefined {
+  const address = textOf(sentValue(url));
+  return typeof address === "string" && URL.canParse(address) ? new URL(address).origin : undefined;
+}

@@ -1,11 +1,11 @@
 import { currentDate } from "../../platform/clock";
-import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
-import { invalid, missing, type Problem } from "../../platform/errors";
+import { invalid, missing } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
+import { MAX_EDGES, problemsOfEdge } from "./part-rules";
 import type { KeptColumns } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
@@ -21,12 +21,6 @@ export interface WorkflowEdgeInput {
   readonly value?: string | null;
   readonly functionName?: string | null;
 }
-
-/** Per workflow. */
-const MAX_EDGES = 1_000;
-/** Models get these names as properties of a function's parameters, which providers limit to ASCII. */
-const COLLECTED_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
-const WITHOUT_VALUE: readonly unknown[] = ["IS_SET", "IS_NOT_SET"];
 
 /** The edges of workflows: connections between nodes, with conditions. */
 export class WorkflowEdges {
@@ -78,7 +72,7 @@ export class WorkflowEdges {
   }
 
   private async check(workflowId: string, edge: WorkflowEdgeInput): Promise<void> {
-    const problems = problemsOf(edge);
+    const problems = problemsOfEdge(edge);
     if (problems.length > 0) throw invalid(problems);
     const flow = await this.scope.of(Workflows).flow(workflowId);
     for (const end of [edge.fromNodeId, edge.toNodeId]) if (!nodeOf(flow, end)) missing("WorkflowNode", end);
@@ -87,36 +81,3 @@ export class WorkflowEdges {
 
 const withoutUndefined = (input: Partial<WorkflowEdgeInput>): Partial<WorkflowEdgeInput> =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-
-/** Missing and invalid fields of an edge of its kind. */
-function problemsOf({
-  kind,
-  description,
-  collects = [],
-  variable,
-  operator,
-  value,
-  functionName,
-}: WorkflowEdgeInput): Problem[] {
-  const problems: Problem[] = [];
-  const need = (path: string, value: unknown) => {
-    if (value == null) problems.push({ path, message: `is required for an edge of the kind ${kind}` });
-  };
-  if (kind === "MODEL") need("description", description);
-  if (kind === "FUNCTION") need("functionName", functionName);
-  if (kind === "VARIABLE") {
-    need("variable", variable);
-    need("operator", operator);
-    if (operator != null && !WITHOUT_VALUE.includes(operator)) need("value", value);
-  }
-  if (variable != null && !VARIABLE_NAME.test(variable))
-    problems.push({ path: "variable", message: `must consist of ${VARIABLE_NAME_RULE}` });
-  collects.forEach((name, index) => {
-    if (!COLLECTED_NAME.test(name))
-      problems.push({
-        path: `collects.${index}`,
-        message: `must consist of 1 to 64 ASCII ${VARIABLE_NAME_RULE}`,
-      });
-  });
-  return problems;
-}

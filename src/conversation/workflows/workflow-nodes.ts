@@ -1,6 +1,5 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
-import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import type { New } from "../../platform/database/rows";
@@ -8,6 +7,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { NodeType, WorkflowNode } from "./flow";
+import { MAX_NODES, problemsOfNode } from "./part-rules";
 import { Workflows } from "./workflows";
 
 export interface WorkflowNodeInput {
@@ -26,8 +26,6 @@ export interface WorkflowNodeInput {
 /** The columns that an imported node or edge keeps. */
 export type KeptColumns = Pick<New<"workflow_nodes">, "id" | "createdAt">;
 
-/** Per workflow. */
-const MAX_NODES = 200;
 /** The nodes of workflows. */
 export class WorkflowNodes {
   constructor(private readonly scope: Scope) {}
@@ -75,9 +73,9 @@ export class WorkflowNodes {
     return { id };
   }
 
-  private async check({ assistantId, resultVariable }: Partial<WorkflowNodeInput>): Promise<void> {
-    if (resultVariable != null && !VARIABLE_NAME.test(resultVariable))
-      throw invalid([{ path: "resultVariable", message: `must consist of ${VARIABLE_NAME_RULE}` }]);
+  private async check({ assistantId, ...node }: Partial<WorkflowNodeInput>): Promise<void> {
+    const problems = problemsOfNode(node);
+    if (problems.length > 0) throw invalid(problems);
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
   }
 }

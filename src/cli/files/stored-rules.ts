@@ -1,0 +1,128 @@
+import { Readable } from "node:stream";
+import { originsOf } from "../../assistants/configurations/origins";
+import { cleanName, detectType } from "../../assistants/files/describe";
+import {
+  MAX_EDGES,
+  MAX_NODES,
+  problemsOfEdge,
+  problemsOfNode,
+} from "../../conversation/workflows/part-rules";
+import { counted, DomainError, quoted, type Problem } from "../../platform/errors";
+import { jsonProblem, sizeProblem, textProblem } from "../../platform/json/storable";
+import { isReadable } from "../../platform/ports/document-reader";
+import type { LocalRecord } from "./folder";
+import { isFields, sentValue, type Fields, type KnowledgeFile } from "./kinds";
+import type { Path } from "./yaml-file";
+
+/** Fields whose values are any JSON, which the server stores as it is. */
+const JSON_VALUES = [
+  ["variables"],
+  ["voice", "functions", "*"],
+  ["sms", "functions", "*"],
+  ["chat", "functions", "*"],
+  ["nodes", "*", "arguments"],
+  ["nodes", "*", "metadata"],
+];
+
+/** Lines about values that every server of this version refuses, although they suit the schema of the file. */
+export async function refusedValues(record: LocalRecord): Promise<string[]> {
+  const { file, fields } = record;
+  const lines = [...problemsIn(fields, []), ...wrongOrigins(fields), ...wrongParts(fields)].map(
+    ({ at, message }) => file.problemAt(at, `${at.join(".")} ${message}.`),
+  );
+  return [...lines, ...(await wrongFiles(record))];
+}
+
+interface Refusal {
+  readonly at: Path;
+  readonly message: string;
+}
+
+function problemsIn(value: unknown, at: Path): Refusal[] {
+  const plain = sentValue(value);
+  if (typeof plain === "string") {
+    const message = textProblem(plain) ?? sizeProblem(plain);
+    return message === undefined ? [] : [{ at, message }];
+  }
+  const entries: (readonly [string | number, unknown])[] = Array.isArray(plain)
+    ? [...plain.entries()]
+    : isFields(plain)
+      ? Object.entries(plain)
+      : [];
+  const inside = entries.flatMap(([name, one]) => problemsIn(one, [...at, name]));
+  const isJson = JSON_VALUES.some(
+    (path) => path.length === at.length && path.every((name, index) => name === "*" || name === at[index]),
+  );
+  const message = inside.length === 0 && isJson && isFields(plain) ? jsonProblem(plain) : undefined;
+  return message === undefined ? inside : [{ at, message }];
+}
+
+function wrongOrigins({ allowedOrigins }: Fields): Refusal[] {
+  if (!Array.isArray(allowedOrigins)) return [];
+  try {
+    originsOf(allowedOrigins as string[], "allowedOrigins");
+    return [];
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return (error.details ?? []).map(refusal([]));
+  }
+}
+
+/** The problems of nodes and edges. */
+function wrongParts({ nodes, edges }: Fields): Refusal[] {
+  const ofNodes = Object.entries((nodes ?? {}) as Readonly<Record<string, Fields>>).flatMap(([name, node]) =>
+    problemsOfNode(node).map(refusal(["nodes", name])),
+  );
+  const ofEdges = ((edges ?? []) as readonly Fields[]).flatMap((edge, index) =>
+    problemsOfEdge({ kind: "DEFAULT", ...edge }).map(refusal(["edges", index])),
+  );
+  const tooMany = (name: string, list: object, max: number, noun: string): Refusal[] => {
+    const count = Object.keys(list).length;
+    return count > max
+      ? [{ at: [name], message: `must have at most ${counted(max, noun)}; got ${count}` }]
+      : [];
+  };
+  return [
+    ...ofNodes,
+    ...ofEdges,
+    ...tooMany("nodes", nodes ?? {}, MAX_NODES, "node"),
+    ...tooMany("edges", edges ?? [], MAX_EDGES, "edge"),
+  ];
+}
+
+const refusal =
+  (at: Path) =>
+  ({ path, message }: Problem): Refusal => ({
+    at: [...at, ...path.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name))],
+    message,
+  });
+
+/** Lines about attached files that assistants cannot have. */
+async function wrongFiles({ file, fields }: LocalRecord): Promise<string[]> {
+  const files = (fields.files ?? []) as readonly KnowledgeFile[];
+  const lines = files.map(async ({ name, digest, content }, index) => {
+    const clean = cleanName(name);
+    const first = files.findIndex((one) => one.name === name && one.digest === digest);
+    if (clean !== name)
+      return [
+        file.problemAt(
+          ["files", index],
+          `A file cannot have the name ${quoted(name)}; give it the name ${quoted(clean)}.`,
+        ),
+      ];
+    if (first < index)
+      return [
+        file.problemAt(["files", index], `files.${first} is the same file: ${name} with the same content.`),
+      ];
+    const type = await typeOf(await content());
+    const message = `${name} is a file of type ${type}, which assistants cannot read.`;
+    return isReadable(type) ? [] : [file.problemAt(["files", index], message)];
+  });
+  return (await Promise.all(lines)).flat();
+}
+
+async function typeOf(bytes: Uint8Array): Promise<string> {
+  const { content, detectedType } = await detectType(Readable.from([Buffer.from(bytes)]));
+  await content.toArray(); // the type may depend on the end
+  return detectedType();
+}
