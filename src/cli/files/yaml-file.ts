@@ -10,6 +10,7 @@ import {
   type Alias,
   type Document,
   type Node,
+  type YAMLError,
 } from "yaml";
 import { isFields, type Fields, type Kind } from "./kinds";
 
@@ -21,10 +22,13 @@ export interface Remark {
   readonly message: string;
 }
 
-const MESSAGES: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "The field is there twice.",
-  MULTIPLE_DOCS: "A file has one document, without further ones after ---.",
-};
+/** What a problem of the YAML library means, at a place of the text. */
+function meaning({ code, message, pos: [offset] }: YAMLError, text: string): string {
+  if (code === "DUPLICATE_KEY")
+    return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} is there twice.`;
+  if (code === "MULTIPLE_DOCS") return "A file has one document, without further ones after ---.";
+  return withPeriod(message.replace(/closing ["']quote/, "closing quotation mark"));
+}
 
 /** A YAML file with a record. */
 export class YamlFile {
@@ -42,12 +46,20 @@ export class YamlFile {
     readonly kind: Kind,
     readonly text: string,
   ) {
-    this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false, stringKeys: true });
+    this.document = parseDocument(text, {
+      lineCounter: this.lines,
+      prettyErrors: false,
+      stringKeys: true,
+      resolveKnownTags: false,
+    });
     const { errors, warnings } = this.document;
+    const found = [...errors, ...warnings].map((error) => ({ error, message: meaning(error, text) }));
+    // One wrong indentation is a problem of each line after it.
+    const first = found.filter(
+      ({ message }, index) => found.findIndex((one) => one.message === message) === index,
+    );
     this.problems = [
-      ...[...errors, ...warnings].map(({ code, message, pos: [offset] }) =>
-        this.problem(offset, MESSAGES[code] ?? withPeriod(message)),
-      ),
+      ...first.map(({ error, message }) => this.problem(error.pos[0], message)),
       ...this.problemsOfAliases(),
     ];
     if (this.problems.length > 0) return;

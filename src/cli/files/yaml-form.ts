@@ -46,9 +46,12 @@ export class YamlForm {
         return Object.assign(stand, { commentBefore, spaceBefore, comment, ...(anchor && { anchor }) });
       },
     });
-    return this.document
-      .toString(STYLE)
-      .replaceAll(new RegExp(`${mark}(\\d+)\\.`, "g"), (_, index: string) => parts[Number(index)]!);
+    const [start = "", ...stood] = this.document.toString(STYLE).split(mark);
+    const restored = stood.map((text) => {
+      const end = text.indexOf(".");
+      return parts[Number(text.slice(0, end))]! + text.slice(end + 1);
+    });
+    return start + restored.join("");
   }
 
   private withLineEnds(text: string): string {
