@@ -11,7 +11,7 @@ import { filesIn, fillOrganization, linesIn, rewrite, type Filled } from "./orga
 
 const running = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
 
-/** What a pipe shows: a sentence for every few seconds. */
+/** Matches the progress that a pipe gets: a sentence for every few seconds. */
 const PROGRESS = /^(In progress: .+: \d+.*\.\n)*$/;
 
 let made: Filled;

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { join, sep } from "node:path";
 import { quoted } from "../../platform/errors";
 import { Checker, type Schemas } from "./check";
-import { isFields, KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
+import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
+import { namedBy } from "./places";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
 import { refusedValues } from "./stored-rules";
@@ -49,22 +50,6 @@ function misplaced(folder: string, used: ReadonlySet<string>): string[] {
   });
 }
 
-/** The paths of files that YAML files name as texts or attached files. */
-function namedFiles(files: readonly YamlFile[]): Set<string> {
-  const named = (value: unknown): unknown[] => {
-    if (Array.isArray(value)) return value.flatMap(named);
-    if (!isFields(value)) return [value];
-    return Object.values(value).flatMap(named);
-  };
-  return new Set(
-    files.flatMap((file) =>
-      named(file.fields).flatMap((name) =>
-        typeof name === "string" && looksLikeRecord(name) ? [join(dirname(file.path), name)] : [],
-      ),
-    ),
-  );
-}
-
 /** The YAML files of a folder. @throws FileProblems about files that cannot be read */
 export function readYaml(folder: string): YamlFile[] {
   const files = KIND_NAMES.flatMap((kind) => {
@@ -99,7 +84,7 @@ export async function readFolder(surroundings: Surroundings, schemas: Schemas): 
   const files = readYaml(folder);
   const checker = new Checker(schemas);
   const problems = [
-    ...misplaced(folder, namedFiles(files)),
+    ...misplaced(folder, new Set(files.flatMap(namedBy))),
     ...files.flatMap((file) => checker.problemsOf(file)),
   ];
   if (problems.length === 0) problems.push(...duplicates(files));

@@ -104,8 +104,8 @@ const below = (folder: string): string[] =>
     ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
     : [];
 
-/** Paths of the files that the fields of a YAML file name. */
-function namedBy({ path, fields }: YamlFile): string[] {
+/** Paths of the texts and attached files that a YAML file names. */
+export function namedBy({ path, fields }: YamlFile): string[] {
   const parts = [
     ...CHANNELS.map((channel) => fields[channel]),
     ...(isFields(fields.nodes) ? Object.values(fields.nodes) : []),

@@ -22,7 +22,7 @@ export interface Remark {
   readonly message: string;
 }
 
-/** What a problem of the YAML library means, at a place of the text. */
+/** Words a problem of the YAML library for the author of the file. */
 function meaning({ code, message, pos: [offset] }: YAMLError, text: string): string {
   if (code === "DUPLICATE_KEY")
     return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} is there twice.`;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { DeniedError, type Http } from "../import/http";
 import { resultOf, transientIn, withoutAdvice, type GraphQLProblem } from "../import/target";
 
-/** What to do about a key that may not read the organization. */
+/** Advice for a missing key, and for one that may not read the organization. */
 export const KEY_ADVICE =
   "Name a SECRET key without limits with --key or PARLEY_KEY: `npm run --silent key:create` makes one on the server.";
 

@@ -12,9 +12,9 @@ export interface VendorImport extends Pick<Import, "target" | "report" | "progre
   readonly file?: string;
 }
 
-/** What assistants of a vendor are known by. */
+/** A vendor, and how to recognize its assistants in a file. */
 export interface Vendor {
-  /** What an entry is, such as "assistant of Vapi". */
+  /** Noun for an entry in messages, such as "assistant of Vapi". */
   readonly noun: string;
   /** Names of the lists that a file may have. */
   readonly lists: readonly string[];
