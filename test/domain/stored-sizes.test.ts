@@ -22,7 +22,7 @@ beforeEach(async () => {
 /** Bytes of random letters, which do not compress. */
 const noise = (bytes: number) =>
   Array.from({ length: bytes / 10 }, () => Math.random().toString(36).slice(2, 12).padEnd(10, "x")).join("");
-const forgetMemo = () => running.app.database.scope("").ports.quotas.sizes.clear();
+const forgetMemo = () => running.app.database.scope("").ports.quotas.usage.clear();
 /** Measures every organization, however recently it was measured. */
 async function measure(): Promise<void> {
   await running.database.query("update stored_sizes set measured_at = null");

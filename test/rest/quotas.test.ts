@@ -195,7 +195,7 @@ test("a text beyond the storage quota gets a fixed answer, and is not stored", a
      on conflict (organization_id) do update set bytes = $2`,
     [organizationId, BYTES],
   );
-  app.database.scope("").ports.quotas.sizes.clear();
+  app.database.scope("").ports.quotas.usage.clear();
   expect(await text(here, number, person, "Still there?")).toEqual([BUSY]);
   const taken = "select 1 from messages where organization_id = $1 and content = 'Still there?'";
   expect(await database.query(taken, [organizationId])).toEqual([]);

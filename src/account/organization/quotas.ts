@@ -4,30 +4,9 @@ import { statement } from "../../platform/database/statement";
 import type { TenantTable } from "../../platform/database/tables";
 import { growthOf } from "../../platform/database/growth";
 import { DomainError } from "../../platform/errors";
+import type { LookAtUsage } from "../../platform/ports/ports";
+import { COUNTED_RECORDS } from "./counted-records";
 import { StoredSize } from "./stored-size";
-
-/** Records with a limit. `fromOffset` counts them with a partial index of these records. */
-const COUNTED_RECORDS = {
-  assistants: {
-    noun: "assistants",
-    setting: "QUOTA_ASSISTANTS",
-    remedy: "Delete some",
-    fromOffset: statement<{ one: number }>(({ table, $, db }) => {
-      const rows = table("assistants").select(db.raw("1 as one")).whereNull("deletedAt");
-      return db.raw("? limit 1 offset ?", [rows, $(1)]);
-    }),
-  },
-  liveChats: {
-    noun: "live chats and calls",
-    setting: "QUOTA_LIVE_CHATS",
-    remedy: "End some",
-    // A literal, because the planner matches this text with the partial index.
-    fromOffset: statement<{ one: number }>(({ table, $, db }) => {
-      const rows = table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'");
-      return db.raw("? limit 1 offset ?", [rows, $(1)]);
-    }),
-  },
-} as const;
 
 const FILES = statement<{ files: string; bytes: string }>(({ table, db }) =>
   table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
@@ -45,9 +24,12 @@ export interface StoredRecord {
   readonly id: string;
 }
 
-/** An organization this far below its limit is not counted again for `COUNT_LIFETIME_MS`. */
+/** An organization with more room than this is not counted again for at least `LEAST_COUNT_LIFETIME_MS`. */
 const SPARE_RECORDS = 1_000;
-const COUNT_LIFETIME_MS = 1_000;
+const LEAST_COUNT_LIFETIME_MS = 1_000;
+const MOST_COUNT_LIFETIME_MS = 60_000;
+/** The most records that one organization creates in a millisecond, on all servers: how long its room lasts at least. */
+const FASTEST_GROWTH = 10;
 /** Lifetime of cached stored bytes. */
 const SIZE_LIFETIME_MS = 5_000;
 /** Share of the stored bytes at which the organization is warned. */
@@ -75,7 +57,7 @@ export class Quotas {
     const { [kind]: limit } = this.whole.ports.quotas;
     const { noun, setting, remedy } = COUNTED_RECORDS[kind];
     const check = async () => {
-      if (await this.hasAtLeast(kind, limit)) throw quotaExceeded(limit, noun, setting, remedy);
+      if ((await this.count(kind, limit)) >= limit) throw quotaExceeded(limit, noun, setting, remedy);
     };
     await check();
     await this.whole.lock(LOCK);
@@ -97,14 +79,14 @@ export class Quotas {
 
   /** Bytes of files and rows that the organization stores, without what other servers wrote in the last seconds. */
   async storedBytes(): Promise<number> {
-    const { organizationId, ports, inTransaction } = this.whole;
-    const known = ports.quotas.sizes.get(organizationId);
-    if (known && performance.now() < known.until) return known.bytes + growthOf(organizationId);
-    const size = this.whole.of(StoredSize);
-    if (!inTransaction) await size.add();
-    const bytes = (await size.bytes()) + (await this.usage()).bytes;
-    ports.quotas.sizes.set(organizationId, { bytes, until: performance.now() + SIZE_LIFETIME_MS });
-    return bytes + growthOf(organizationId);
+    const { organizationId, inTransaction } = this.whole;
+    const look = async () => {
+      const size = this.whole.of(StoredSize);
+      if (!inTransaction) await size.add();
+      const bytes = (await size.bytes()) + (await this.filesAndBytes()).bytes;
+      return { value: bytes, lifetimeMs: SIZE_LIFETIME_MS };
+    };
+    return (await this.known("bytes", look))! + growthOf(organizationId);
   }
 
   /** Must be called before data is stored. @throws QUOTA_EXCEEDED */
@@ -144,7 +126,7 @@ export class Quotas {
   /** Maximum size of a new file, in bytes. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
-    const { files } = await this.usage();
+    const { files } = await this.filesAndBytes();
     if (files >= limits.files) throw quotaExceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
     return this.roomForBytes();
   }
@@ -153,7 +135,7 @@ export class Quotas {
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
-    return remainingBytes((await this.usage()).bytes + rows, ports.quotas.storedBytes);
+    return remainingBytes((await this.filesAndBytes()).bytes + rows, ports.quotas.storedBytes);
   }
 
   /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
@@ -196,22 +178,37 @@ export class Quotas {
 
   /** Whether there is room for many more records; remembered for a moment. */
   private async isFarFromLimit(kind: keyof typeof COUNTED_RECORDS): Promise<boolean> {
-    const { [kind]: limit, spacious } = this.whole.ports.quotas;
-    const memo = `${kind} ${this.whole.organizationId}`;
-    if (performance.now() < (spacious.get(memo) ?? 0)) return true;
-    if (await this.hasAtLeast(kind, limit - SPARE_RECORDS)) return false;
-    spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
-    return true;
+    const { [kind]: limit } = this.whole.ports.quotas;
+    const room = await this.known(kind, async () => {
+      const value = limit - (await this.count(kind, limit));
+      if (value <= SPARE_RECORDS) return undefined;
+      const lasting = Math.min(MOST_COUNT_LIFETIME_MS, value / FASTEST_GROWTH);
+      return { value, lifetimeMs: Math.max(LEAST_COUNT_LIFETIME_MS, lasting) };
+    });
+    return room !== undefined;
   }
 
-  /** Whether there are at least `count` records. Reads at most that many index entries. */
-  private async hasAtLeast(kind: keyof typeof COUNTED_RECORDS, count: number): Promise<boolean> {
-    if (count <= 0) return true;
-    return (await this.whole.read(COUNTED_RECORDS[kind].fromOffset, [count - 1])).length > 0;
+  /** What is known of the organization's usage. Of concurrent requests one looks, and the others wait for it. */
+  private async known(name: string, look: LookAtUsage): Promise<number | undefined> {
+    const { organizationId, ports, inTransaction } = this.whole;
+    const { usage } = ports.quotas;
+    const key = `${name} ${organizationId}`;
+    const known = usage.get(key);
+    if (known !== undefined) return known;
+    if (!inTransaction) return usage.fetch(key, { context: look });
+    const seen = await look(); // nobody else waits for the end of this transaction
+    if (seen) usage.set(key, seen.value, { ttl: seen.lifetimeMs });
+    return seen?.value;
+  }
+
+  /** Number of records, at most `most`. Reads at most that many index entries. */
+  private async count(kind: keyof typeof COUNTED_RECORDS, most: number): Promise<number> {
+    const [row] = await this.whole.read(COUNTED_RECORDS[kind].counted, [most]);
+    return Number(row!.count);
   }
 
   /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */
-  private async usage(): Promise<{ files: number; bytes: number }> {
+  private async filesAndBytes(): Promise<{ files: number; bytes: number }> {
     const [[files], [archives]] = await Promise.all([this.whole.read(FILES), this.whole.read(ARCHIVES)]);
     return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
   }

@@ -1,3 +1,4 @@
+import type { LRUCache } from "lru-cache";
 import type { Knex } from "knex";
 import type { Crypto } from "../crypto";
 import type { Catalog, ModelEntry } from "../catalog/load-catalog";
@@ -87,11 +88,12 @@ export interface QuotaLimits {
   readonly liveChats: number;
   /** Versions that are kept. */
   readonly versions: number;
-  /** Time (`performance.now()`) until which an organization is far below a limit and need not be counted; by kind of record and organization. */
-  readonly spacious: Map<string, number>;
-  /** Last known stored bytes by organization, and the time (`performance.now()`) until which they count. */
-  readonly sizes: Map<string, { readonly bytes: number; readonly until: number }>;
+  /** What is remembered of organizations: their room by kind of record, and their stored bytes. */
+  readonly usage: LRUCache<string, number, LookAtUsage>;
 }
+
+/** Looks at the usage of an organization. @returns undefined for what must not be remembered */
+export type LookAtUsage = () => Promise<{ readonly value: number; readonly lifetimeMs: number } | undefined>;
 
 /** A job that was started by the same statement that requested it. */
 export interface StartedJob {

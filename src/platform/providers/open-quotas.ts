@@ -1,5 +1,9 @@
+import { LRUCache } from "lru-cache";
 import type { Config } from "../settings/config";
-import type { QuotaLimits } from "../ports/ports";
+import type { LookAtUsage, QuotaLimits } from "../ports/ports";
+
+/** Kinds of usage of organizations that are remembered. */
+const MAX_REMEMBERED = 10_000;
 
 export const openQuotas = (config: Config): QuotaLimits => ({
   storedBytes: config.QUOTA_STORED_BYTES,
@@ -7,6 +11,14 @@ export const openQuotas = (config: Config): QuotaLimits => ({
   assistants: config.QUOTA_ASSISTANTS,
   liveChats: config.QUOTA_LIVE_CHATS,
   versions: config.QUOTA_VERSIONS,
-  spacious: new Map(),
-  sizes: new Map(),
+  usage: new LRUCache<string, number, LookAtUsage>({
+    max: MAX_REMEMBERED,
+    ttlResolution: 100, // ms
+    ignoreFetchAbort: true, // a transaction may look meanwhile
+    async fetchMethod(_key, _stale, { options, context: look }) {
+      const seen = await look();
+      if (seen) options.ttl = seen.lifetimeMs;
+      return seen?.value;
+    },
+  }),
 });
