@@ -1,8 +1,10 @@
-import type { Scope } from "../../platform/database/scope";
+import type { AuditEntry } from "../../platform/database/audited-operation";
 import { unlessReadOnly } from "../../platform/database/read-only";
+import type { Scope } from "../../platform/database/scope";
+import { sqlOf, statement, type Query } from "../../platform/database/statement";
 import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";
 
-/** Rows chained by one transaction. */
+/** Rows chained by one statement. */
 const BATCH_SIZE = 200;
 
 /** The audit log of an organization: its changes and disclosures of secrets, as a chain of hashes. */
@@ -18,14 +20,14 @@ export class AuditLog {
   /**
    * Moves all rows of the outbox to the chain. Writers never wait for this. If several servers do it at once, one
    * succeeds per batch and the others retry.
+   * @param pause waits between batches
    * @returns the new head; undefined if the outbox was empty
    */
-  async seal(): Promise<AuditHead | undefined> {
-    let sealed: AuditHead | undefined;
-    for (;;) {
-      const next = await this.scope.transaction((scope) => scope.of(AuditLog).sealBatch());
-      if (next === "nothing") return sealed;
-      if (next !== "lost") sealed = next;
+  async seal(pause?: () => Promise<void>): Promise<AuditHead | undefined> {
+    for (let sealed: AuditHead | undefined; ; await pause?.()) {
+      const { isLast, head = sealed } = await this.sealBatch();
+      if (isLast) return head;
+      sealed = head;
     }
   }
 
@@ -46,13 +48,13 @@ export class AuditLog {
     return (await rows.limit(limit)).map((row) => ({ ...row, position: Number(row.position) }));
   }
 
-  private async sealBatch(): Promise<AuditHead | "nothing" | "lost"> {
+  private async sealBatch(): Promise<{ readonly isLast: boolean; readonly head?: AuditHead }> {
     const { scope } = this;
-    // Reads the head first: if another server chains a row in the meantime, the row is gone or `advance` fails.
+    // Reads the head first: if another server chains a row in the meantime, the row is gone or the head has moved.
     const head = await this.head();
-    // By id, which begins with the time, because the primary key has this order and rows come and go all the time.
-    const waiting = await scope.table("audit_outbox").orderBy("id").limit(BATCH_SIZE);
-    if (waiting.length === 0) return "nothing";
+    const waiting = await scope.read(WAITING, [BATCH_SIZE]);
+    if (waiting.length === 0) return { isLast: true };
+    if (head.position === 0) await this.begin();
     waiting.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     const rows: ChainedAudit[] = [];
     for (const { id, createdAt, entry } of waiting) {
@@ -60,27 +62,57 @@ export class AuditLog {
       rows.push(chainRow(content, rows.at(-1) ?? head));
     }
     const { position, hash } = rows.at(-1)!;
-    if (!(await this.advance(head, { position, hash }))) return "lost";
-    const ids = waiting.map(({ id }) => id);
-    await scope.table("audit_outbox").whereIn("id", ids).delete();
-    await scope.insertAll(
-      "audit_events",
-      rows.map((row) => ({ ...row, position: String(row.position) })),
-    );
-    return { position, hash };
+    const lists = [rows.map(({ id }) => id), rows.map((row) => row.hash)];
+    const moved = await scope.write(CHAIN, [head.position, head.hash, position, hash, ...lists]);
+    if (moved.length === 0) return { isLast: false }; // another server has moved the head
+    return { isLast: waiting.length < BATCH_SIZE, head: { position, hash } };
   }
 
-  /** Compares and sets the head. @returns false if another server has moved it */
-  private async advance(from: AuditHead, { position, hash }: AuditHead): Promise<boolean> {
-    if (from.position === 0)
-      await this.scope
-        .insert("audit_heads", { position: String(EMPTY_HEAD.position), hash: EMPTY_HEAD.hash })
-        .onConflict("organizationId")
-        .ignore();
-    const changed = await this.scope
-      .table("audit_heads")
-      .where({ position: String(from.position), hash: from.hash })
-      .update({ position: String(position), hash });
-    return changed === 1;
+  /** Stores the head of an empty chain. */
+  private async begin(): Promise<void> {
+    const { position, hash } = EMPTY_HEAD;
+    const row = this.scope.insert("audit_heads", { position: String(position), hash });
+    await row.onConflict("organizationId").ignore();
   }
 }
+
+/** The next rows of the outbox by id, which begins with the time: the primary key has this order. Parameter: limit. */
+const WAITING = statement<Waiting>(({ table, db, $ }) => {
+  const rows = table("audit_outbox").select("id", "entry", "createdAt").orderBy("id");
+  return db.raw(`${sqlOf(rows)} limit ?`, [$(1)]) as unknown as Query<Waiting>;
+});
+
+interface Waiting extends AuditEntry {
+  readonly createdAt: Date;
+}
+
+/**
+ * Moves rows from the outbox to the chain unless its head has moved. PostgreSQL copies their content itself. Parameters:
+ * position and hash of the head, those of the new one, ids, and hashes.
+ */
+const CHAIN = statement<{ readonly position: string }>(({ table, db, $, home }) => {
+  const advanced = table("audit_heads")
+    .where({ position: $(1), hash: $(2) })
+    .update({ position: $(3), hash: $(4) } as object)
+    .returning("position");
+  const taken = table("audit_outbox")
+    .whereRaw("id = any(?::text[]) and exists (select from advanced)", [$(5)])
+    .delete()
+    .returning(["id", "entry", "createdAt"]);
+  const chained = db.raw(
+    `insert into audit_events (organization_id, position, id, kind, actor, key_id, person, address, interface, request_id,
+       operation, record_type, record_id, fields, created_at, previous_hash, hash)
+     select ${home.id}, ? + place, id, entry ->> 'kind', entry ->> 'actor', entry ->> 'keyId', entry ->> 'person',
+       entry ->> 'address', entry ->> 'interface', entry ->> 'requestId', entry ->> 'operation', entry ->> 'recordType',
+       entry ->> 'recordId', entry -> 'fields', created_at, previous_hash, hash
+     from taken join (
+       select id, hash, place, lag(hash, 1, ?) over (order by place) as previous_hash
+       from unnest(?::text[], ?::text[]) with ordinality as given(id, hash, place)
+     ) as places using (id) ${home.join}`,
+    [$(1), $(2), $(5), $(6)],
+  );
+  return db.raw(
+    `with advanced as (${sqlOf(advanced)}), taken as (${sqlOf(taken)}), chained as (${sqlOf(chained)})
+     select position from advanced`,
+  ) as unknown as Query<{ readonly position: string }>;
+});
