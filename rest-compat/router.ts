@@ -73,8 +73,10 @@ async function handle(
     const inputs = { params, query, body, ...(form && { form: form.values }) };
     const variables = readVariables(route, route.operation, inputs, server.lenient);
     const request = { req, res, auth: route.auth, caller };
-    res.setHeader("GraphQL-Cost", route.operation.costOf(variables));
-    await server.limited(() => answer(server, route, request, variables, { params, body, form }));
+    const cost = route.operation.costOf(variables);
+    res.setHeader("GraphQL-Cost", cost);
+    const work = () => answer(server, route, request, variables, { params, body, form });
+    await server.limited(() => server.largeLimited(cost, work));
   } finally {
     form?.release();
   }

@@ -35,6 +35,8 @@ export type Work = (scope: Context["scope"], attemptId?: string) => Promise<Answ
 export interface RestServer {
   /** Answers a request when few others are under way. */
   readonly limited: (answer: () => Promise<void>) => Promise<void>;
+  /** Runs an operation of some cost when few other large ones are under way. */
+  readonly largeLimited: <R>(cost: number, work: () => Promise<R>) => Promise<R>;
   readonly callers: {
     /** Authenticates a request and applies rate limits. @throws UNAUTHENTICATED, RATE_LIMITED */
     authenticate(

@@ -43,6 +43,8 @@ import {
 
 export interface GraphQLOptions<Context extends BaseContext> extends CompileOptions<Context> {
   readonly introspection: boolean;
+  /** Runs an operation of some cost when few other large ones are under way. */
+  readonly largeLimited: <R>(cost: number, work: () => Promise<R>) => Promise<R>;
   readonly warnings: (context: Context) => readonly string[];
   /** The services for a request with an Idempotency-Key; undefined without one. */
   readonly repeatable: (context: Context) => Repeatable<Context> | undefined;
@@ -142,7 +144,9 @@ async function answerOf<Context extends BaseContext>(
   if (repeatable && operation.operation === OperationTypeNode.MUTATION)
     return answeredOnce(options, request, repeatable, known.parts(coerced ?? {}), { cost });
   if (repeatable) options.warn(contextValue, KEY_UNUSED);
-  const { data, errors } = await catchFailure(known.run(contextValue, coerced ?? {}));
+  const { data, errors } = await catchFailure(
+    options.largeLimited(cost?.requested ?? 0, () => known.run(contextValue, coerced ?? {})),
+  );
   const formatted = errors?.map((error) => options.format(error, contextValue));
   return answered(options, request, { data, errors: formatted }, { cost });
 }

@@ -21,6 +21,7 @@ import type { Service } from "./open-service";
 export interface Serving {
   readonly callers: Callers;
   readonly limited: RestServer["limited"];
+  readonly largeLimited: RestServer["largeLimited"];
   readonly sendError: SendError;
   readonly isDraining: () => boolean;
 }
@@ -32,6 +33,7 @@ export async function graphqlOf(
   {
     callers,
     limited,
+    largeLimited,
     sendError,
     isDraining,
     persisted,
@@ -39,7 +41,7 @@ export async function graphqlOf(
   }: Serving & { readonly persisted?: PersistedOperations | undefined; readonly streams: EventStreams },
 ): Promise<RequestHandler> {
   const { config, database } = service;
-  const apollo = runnerOf(service, engine, isDraining);
+  const apollo = runnerOf(service, engine, { largeLimited, isDraining });
   await apollo.start();
   return graphqlHandler({
     apollo,
@@ -65,7 +67,11 @@ export async function graphqlOf(
 }
 
 /** Apollo with the documents of REST's engine. */
-const runnerOf = ({ config, logger }: Service, engine: Engine, isDraining: () => boolean) =>
+const runnerOf = (
+  { config, logger }: Service,
+  engine: Engine,
+  { largeLimited, isDraining }: Pick<Serving, "largeLimited" | "isDraining">,
+) =>
   apolloServer<Context>({
     schema: engine.schema,
     introspection: config.GRAPHQL_INTROSPECTION,
@@ -77,6 +83,7 @@ const runnerOf = ({ config, logger }: Service, engine: Engine, isDraining: () =>
       };
     },
     waits: waitsFor,
+    largeLimited,
     warnings: ({ scope }) => scope.notes.warnings,
     warn: ({ scope }, text) => scope.warn(text),
     repeatable: repeatableBy(isDraining),
