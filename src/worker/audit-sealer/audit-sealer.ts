@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { AuditLog } from "../../account/audit/audit-log";
 import type { AuditHead } from "../../account/audit/chain";
@@ -5,12 +6,25 @@ import type { Database } from "../../platform/database/database";
 
 /** Interval of looking for unsealed rows, which must be sealed within 5 s. */
 const SEAL_INTERVAL_MS = 2_000;
+/** Rest between batches, in times of what the last one took, so that requests do not wait for many batches in a row. */
+const RESTS = 3;
+/** The longest rest, in ms: entries must be sealed in time also when batches are slow. */
+const MAX_REST_MS = 50;
 /** Interval of logging heads; they are also logged at shutdown, but not at startup. */
 const LOG_INTERVAL_MS = 3_600_000;
 /** Heads per log line. */
 const HEADS_PER_LINE = 100;
 
 type SealerLogger = Pick<Logger, "info" | "warn" | "isLevelEnabled" | "child">;
+
+/** @returns a pause between batches */
+function resting(): () => Promise<void> {
+  let begun = performance.now();
+  return async () => {
+    await sleep(Math.min(MAX_REST_MS, RESTS * (performance.now() - begun)));
+    begun = performance.now();
+  };
+}
 
 /** Numbers and chains new rows of the audit log, and writes the heads of the chains to the server's log. */
 export class AuditSealer {
@@ -50,7 +64,7 @@ export class AuditSealer {
   private async seal(): Promise<void> {
     for (const organizationId of await this.database.auditWaiting()) {
       const log = this.database.scope(organizationId).of(AuditLog);
-      const head = await log.seal().catch((error: unknown) => this.warn(error, organizationId));
+      const head = await log.seal(resting()).catch((error: unknown) => this.warn(error, organizationId));
       if (head) this.heads.set(organizationId, head);
     }
   }
