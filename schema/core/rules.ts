@@ -86,9 +86,9 @@ export function problemsOf(
   if (isListType(type)) return inList(type.ofType, value as unknown[], path, rule);
   if (isInputObjectType(type)) {
     const record = value as Record<string, unknown>; // already coerced to this type
-    const at = (name: string) => (path ? `${path}.${name}` : name);
-    return Object.values(type.getFields()).flatMap((field) =>
-      problemsOf(field.type, record[field.name], at(field.name), ruleOf(field)),
+    const fields = type.getFields();
+    return Object.entries(record).flatMap(([name, of]) =>
+      problemsOf(fields[name]!.type, of, path ? `${path}.${name}` : name, ruleOf(fields[name]!)),
     );
   }
   const message = isScalarType(type) ? wrongScalar(value, rule) : undefined;

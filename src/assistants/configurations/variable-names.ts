@@ -20,6 +20,7 @@ export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER
 
 /** Parts of a text that look like variables but are not, with their braces: `{first name}`, `{{name}}`. */
 export function mistakesIn(text: string): string[] {
+  if (!text.includes("{")) return [];
   const single = [...text.matchAll(IN_BRACES)].filter(
     ([, name]) => isWord(name!) && !VARIABLE_NAME.test(name!),
   );

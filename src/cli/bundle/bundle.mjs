@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { LANGUAGES, migrations, ngrams } from "./plugins.mjs";
+import { digests, LANGUAGES, migrations, ngrams } from "./plugins.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../../..");
@@ -79,7 +79,7 @@ async function bundlePackages(names) {
   if (readIfThere(keyFile) === key) return;
   rmSync(keyFile, { force: true });
   // As Node does, which can require ES modules.
-  const options = { external: ELSEWHERE, conditions: ["module-sync"], plugins: [ngrams] };
+  const options = { external: ELSEWHERE, conditions: ["module-sync"], plugins: [digests, ngrams] };
   const { text } = await bundle(names, (name) => name, options);
   writeFileSync(join(outdir, "packages.cjs"), inAscii(asFunction(text)));
   writeFileSync(keyFile, key);

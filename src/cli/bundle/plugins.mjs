@@ -23,6 +23,22 @@ export const migrations = {
   },
 };
 
+/**
+ * Apollo makes a digest of each document with JavaScript where modules have no `require` of their own, as in a bundle. This
+ * uses Node.js, without an object for each digest.
+ */
+export const digests = {
+  name: "digests",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]utils\.createhash[\\/]dist[\\/]index\.js$/ }, () => ({
+      contents: `const { hash } = require("node:crypto");
+        exports.createHash = (kind) => ({
+          update: (text) => ({ digest: (encoding) => hash(kind, text, encoding) }),
+        });`,
+    }));
+  },
+};
+
 /** Data of the language detector: only of our languages, and as JSON, which is read faster than an object literal. */
 export const ngrams = {
   name: "ngrams",
