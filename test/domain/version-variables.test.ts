@@ -92,7 +92,8 @@ function named<V extends Json>(value: V, names: string[]): V {
 }
 
 const CHANNELS = { TEXT: "chat", SMS: "sms", VOICE: "voice" } as const;
-const READ = `query ($id: ID!) { assistant(id: $id) { version { document variables { name used hasValue } } } }`;
+const READ = `query ($id: ID!) { assistant(id: $id) {
+  version { document variables { name used hasValue } } configurationWarnings { path code message } } }`;
 const UPDATE = `mutation ($id: ID!, $setting: MissingVariables!) {
   updateAssistant(id: $id, input: { missingVariables: $setting }) { missingVariables } }`;
 const START = `mutation ($input: StartChatInput!) { startChat(input: $input) { id greeting } }`;
@@ -103,6 +104,13 @@ interface Use {
   readonly used: readonly string[];
   readonly hasValue: boolean;
 }
+
+/** The variables without a value that warnings name, with their paths in the configuration. */
+const unsetIn = (warnings: readonly { path: string; code: string; message: string }[]) =>
+  warnings.flatMap(({ path, code, message }) => {
+    const name = /^\{(v\d+)\} has no test value/.exec(message)?.[1];
+    return code === "UNRESOLVED_VARIABLE" && name ? [`${name} in ${path}`] : [];
+  });
 
 /** Everything that a conversation shows and that its model gets. */
 async function conversation(assistantId: string, channel: keyof typeof CHANNELS, variables: object) {
@@ -137,7 +145,8 @@ describe("the variables of a version", () => {
         const id = await newAssistant(running.api, { name: "Ada", variables: valuesFor(own) });
         await running.api.patch(`/rest/v1/assistants/${id}/${kind}`, fields, 200);
 
-        const { document, variables } = (await running.api.gql(READ, { id })).assistant.version;
+        const { version, configurationWarnings } = (await running.api.gql(READ, { id })).assistant;
+        const { document, variables } = version;
         const uses = variables as Use[];
         expect(uses.map(({ name }) => name)).toEqual(uses.map(({ name }) => name).sort());
         expect(uses.filter(({ hasValue }) => hasValue).map(({ name }) => name)).toEqual(
@@ -147,6 +156,11 @@ describe("the variables of a version", () => {
           expect(used).toEqual([expect.stringMatching(new RegExp(`^${kind}\\.`))]);
           expect(at(document, used[0]!)).toContain(`{${name}}`);
         }
+
+        const warned = uses
+          .filter(({ hasValue }) => !hasValue)
+          .flatMap(({ name, used }) => used.map((path) => `${name} in ${path.slice(kind.length + 1)}`));
+        expect(unsetIn(configurationWarnings).sort()).toEqual(warned.sort());
 
         const used = new Set(uses.map(({ name }) => name));
         const whole = await conversation(id, channel, valuesFor(names));

@@ -63,6 +63,19 @@ describe("configurationWarnings", () => {
     expect(await warnings("chat", { prompt: "{a}" }, { a: null })).toEqual([]);
   });
 
+  test("consider the parameters of functions, where variables are filled in", async () => {
+    const { name, ...city } = { name: "{no}", type: "string", default: "{city}", pattern: "{no}" };
+    const parameters = { type: "object", description: "For {company}", properties: { city, [name]: city } };
+    const functions = [{ name: "f", serverUrl: "https://example.com", parameters }];
+    const found = await warnings("sms", { functions }, { company: "Acme" });
+    expect(brief(found)).toEqual(
+      ["city", "{no}"].map(
+        (key) => `SMS functions.0.parameters.properties.${key}.default UNRESOLVED_VARIABLE`,
+      ),
+    );
+    expect(found[0]!.message).toContain("{city} has no test value");
+  });
+
   test("name each function by its index, and duplicate names", async () => {
     const server = { serverUrl: "https://example.com" };
     const functions = [
@@ -76,10 +89,10 @@ describe("configurationWarnings", () => {
       { name: "no_schema", ...server, parameters: { properties: {}, minProperties: "one" } },
     ];
     expect(brief(await warnings("chat", { functions }))).toEqual([
+      "TEXT functions.5.description UNRESOLVED_VARIABLE",
       "TEXT functions.2 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.3 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.4 FUNCTION_NOT_UNDERSTOOD",
-      "TEXT functions.5.description UNRESOLVED_VARIABLE",
       "TEXT functions.6 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.7 FUNCTION_NOT_UNDERSTOOD",
     ]);

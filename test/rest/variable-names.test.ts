@@ -78,6 +78,24 @@ describe("words in braces that are no variable", () => {
     });
   });
 
+  test("are named in the parameters of functions, too", async () => {
+    const assistantId = await greeter({});
+    const property = {
+      type: "string",
+      description: "Of {the order}",
+      enum: ["{{id}}"],
+      pattern: "{no name}",
+    };
+    const fn = { name: "f", parameters: { type: "object", properties: { id: property } } };
+    const functions = [{ type: "function", function: fn, server: { url: "https://example.com" } }];
+    const path = `/rest/v1/assistants/${assistantId}/chat`;
+    const { headers } = await running.api.request("PATCH", path, { functions });
+    const at = "functions.0.function.parameters.properties.id";
+    expect(warningsOf(headers)).toContain(`${at}.description: {the order} is not a variable`);
+    expect(warningsOf(headers)).toContain(`${at}.enum.0: {{id}} is not a variable`);
+    expect(warningsOf(headers)).not.toContain("no name");
+  });
+
   test.each([`{"a": 1}`, "\\d{3}", "{2,5}", "function () { return 1; }", "{}", "{\n}"])(
     "are not meant by %j",
     async (text) => {

@@ -1,37 +1,29 @@
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { nearest } from "../../platform/nearest";
-import { isNested, readFunction, type DeclaredFunction } from "../configurations/functions";
-import { variableProblems } from "../configurations/variable-names";
+import { isNested, readFunction, readFunctions, type DeclaredFunction } from "../configurations/functions";
 import type { Warn } from "./warnings";
 
-/**
- * Warns about functions that a model is never offered, and about those whose calls reach no server.
- * @param variables undefined if they are not known: values are not checked
- */
+/** Warns about functions that a model is never offered, and about those whose calls reach no server. */
 export async function checkFunctions(
   scope: Scope,
   functions: readonly JsonObject[],
-  variables: JsonObject | null | undefined,
   warn: Warn,
 ): Promise<void> {
-  const declared = await Promise.all(functions.map((item) => readUsable(scope, item)));
-  const names = new Set<string>();
+  const read = await Promise.all(functions.map((item) => readUsable(scope, item)));
+  const first = readFunctions(functions);
   for (const [index, item] of functions.entries()) {
-    const one = declared[index]!;
+    const one = read[index]!;
     const path = `functions.${index}`;
     if (typeof one === "string") {
       warn(path, "FUNCTION_NOT_UNDERSTOOD", `The function ${one}; it is never offered to a model.`);
       continue;
     }
-    if (names.has(one.name)) {
+    if (!first.has(index)) {
       const message = `The name ${one.name} is used twice; this one is never offered to a model.`;
       warn(path, "FUNCTION_NOT_UNDERSTOOD", message);
       continue;
     }
-    names.add(one.name);
-    for (const problem of variableProblems(one.description, variables))
-      warn(`${path}.description`, "UNRESOLVED_VARIABLE", problem);
     const problem = serverProblem(scope, item, one);
     if (problem !== undefined)
       warn(path, "FUNCTION_WITHOUT_SERVER", `The function ${one.name} cannot be called: ${problem}`);

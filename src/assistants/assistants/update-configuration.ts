@@ -70,11 +70,10 @@ export async function warningsOfChange(
   const warnings: ConfigurationWarning[] = [];
   const channel = CHANNELS[kind];
   const warn: Warn = (path, code, message) => void warnings.push({ channel, path, code, message });
-  const { functions, theme, ...changes } = input as Changes;
+  const { theme, ...changes } = input as Changes;
   const { catalog } = scope.ports;
-  if (functions) await checkFunctions(scope, functions, undefined, warn);
-  for (const path of ["initialMessage", "prompt"] as const)
-    checkVariables(path, changes[path] ?? "", undefined, warn);
+  await checkVariables(scope, changes, undefined, warn);
+  if (changes.functions) await checkFunctions(scope, changes.functions, warn);
   // Only a channel's configuration has a model, and only that of VOICE a voice.
   if (changes.model ?? changes.provider) checkModel(channel, whole as ChannelConfiguration, catalog, warn);
   if (changes.model) await checkSuccession(scope, whole as ChannelConfiguration, warn);

@@ -16,6 +16,7 @@ import {
   type SmsConfiguration,
   type VoiceConfiguration,
 } from "../configurations/configurations";
+import { filledTexts, type SpokenTexts } from "../configurations/filled-texts";
 import { variableProblems } from "../configurations/variable-names";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
@@ -115,9 +116,8 @@ async function warningsOf(
   checkModel(channel, configuration, catalog, warn);
   await checkSuccession(scope, configuration, warn);
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
-  for (const path of ["initialMessage", "prompt"] as const)
-    checkVariables(path, configuration[path], variables, warn);
-  await checkFunctions(scope, configuration.functions, variables, warn);
+  await checkVariables(scope, configuration, variables, warn);
+  await checkFunctions(scope, configuration.functions, warn);
   if (needsRag(configuration)) checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
   return warnings;
 }
@@ -190,12 +190,16 @@ export function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voice
     );
 }
 
-/** @param variables undefined if they are not known: values are not checked */
-export function checkVariables(
-  path: string,
-  text: string,
-  variables: JsonObject | null | undefined,
+/**
+ * Warns about variables in the texts of a configuration.
+ * @param values undefined if they are not known
+ */
+export async function checkVariables(
+  scope: Scope,
+  texts: Partial<SpokenTexts>,
+  values: JsonObject | null | undefined,
   warn: Warn,
-) {
-  for (const problem of variableProblems(text, variables)) warn(path, "UNRESOLVED_VARIABLE", problem);
+): Promise<void> {
+  for (const { path, text } of await filledTexts(scope, texts))
+    for (const problem of variableProblems(text, values)) warn(path, "UNRESOLVED_VARIABLE", problem);
 }

@@ -1,3 +1,4 @@
+import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 
 /** A user-defined function, parsed from one of the two supported formats. */
@@ -57,3 +58,20 @@ function problemOfSchema(schema: unknown): string | undefined {
   const isList = Array.isArray(required) && required.every((name) => typeof name === "string");
   return required === undefined || isList ? undefined : "has parameters.required that is not a list of names";
 }
+
+/** The functions among the items of a configuration, by the index of the item. Leaves out those that repeat a name. */
+export function readFunctions(items: readonly JsonObject[]): ReadonlyMap<number, DeclaredFunction> {
+  const names = new Set<string>();
+  const found = new Map<number, DeclaredFunction>();
+  for (const [index, item] of items.entries()) {
+    const declared = readFunction(item);
+    if (typeof declared === "string" || names.has(declared.name)) continue;
+    names.add(declared.name);
+    found.set(index, declared);
+  }
+  return found;
+}
+
+/** Whether arguments for the function can be checked. */
+export const isCheckable = async ({ organizationId, ports }: Scope, { parameters }: DeclaredFunction) =>
+  (await ports.checker.problemOf(organizationId, parameters)) === undefined;

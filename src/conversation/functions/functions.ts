@@ -2,14 +2,13 @@ import type {
   ChannelConfiguration,
   VoiceConfiguration,
 } from "../../assistants/configurations/configurations";
-import { isNested, readFunction, type DeclaredFunction } from "../../assistants/configurations/functions";
-import { namesIn } from "../../assistants/configurations/variable-names";
+import { isCheckable, readFunctions, type DeclaredFunction } from "../../assistants/configurations/functions";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Outcome } from "../../platform/outbound/http";
 import { postTraced } from "../../platform/outbound/post-traced";
 import type { ModelTool } from "../../platform/ports/text-model";
-import { fill, fillSchema, NO_VALUES, textsOfSchema, type FilledText, type Values } from "./variables";
+import { fill, fillSchema, NO_VALUES, type Values } from "./variables";
 
 /** The answer of a function, and the request that was sent to it. */
 export interface FunctionAnswer {
@@ -38,23 +37,6 @@ const DIAL_KEYPAD: ModelTool = {
 };
 export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name } as const;
 
-/** The functions among the items of a configuration, by the index of the item. Leaves out those that repeat a name. */
-function readFunctions(items: readonly JsonObject[]): ReadonlyMap<number, DeclaredFunction> {
-  const names = new Set<string>();
-  const found = new Map<number, DeclaredFunction>();
-  for (const [index, item] of items.entries()) {
-    const declared = readFunction(item);
-    if (typeof declared === "string" || names.has(declared.name)) continue;
-    names.add(declared.name);
-    found.set(index, declared);
-  }
-  return found;
-}
-
-/** Whether arguments for the function can be checked. */
-const isCheckable = async ({ organizationId, ports }: Scope, { parameters }: DeclaredFunction) =>
-  (await ports.checker.problemOf(organizationId, parameters)) === undefined;
-
 /**
  * The functions of a configuration that can be offered to a model, with variables filled in. Leaves out functions whose
  * parameters cannot be checked, and those that repeat a name.
@@ -67,29 +49,6 @@ export async function declaredFunctions(
   const each = [...readFunctions(functions).values()].map(async (declared) =>
     (await isCheckable(scope, declared)) ? [fillFunction(declared, values)] : [],
   );
-  return (await Promise.all(each)).flat();
-}
-
-/**
- * The texts of functions that variables are filled into, with their paths in the configuration.
- * @param name of the only function to read
- */
-export async function textsOfFunctions(
-  scope: Scope,
-  { functions }: Pick<ChannelConfiguration, "functions">,
-  name?: string,
-): Promise<FilledText[]> {
-  const each = [...readFunctions(functions)].map(async ([index, declared]) => {
-    if (name !== undefined && declared.name !== name) return [];
-    const path = `functions.${index}${isNested(functions[index]!) ? ".function" : ""}`;
-    const texts = [
-      { path: `${path}.description`, text: declared.description },
-      ...textsOfSchema(declared.parameters, `${path}.parameters`),
-    ];
-    // The check runs in another thread; most functions have no variables.
-    const matters = texts.some(({ text }) => namesIn(text).length > 0);
-    return !matters || (await isCheckable(scope, declared)) ? texts : [];
-  });
   return (await Promise.all(each)).flat();
 }
 

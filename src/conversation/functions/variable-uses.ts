@@ -1,10 +1,10 @@
 import type { ChannelConfiguration } from "../../assistants/configurations/configurations";
+import { filledTexts } from "../../assistants/configurations/filled-texts";
 import { namesIn } from "../../assistants/configurations/variable-names";
 import { SPOKEN_KINDS } from "../../assistants/history/function-secrets";
 import type { Document } from "../../assistants/versions/document";
 import type { Scope } from "../../platform/database/scope";
-import { textsOfFunctions } from "./functions";
-import { Values, type FilledText } from "./variables";
+import { Values } from "./variables";
 
 /** A variable in the texts of an assistant. */
 export interface VariableUse {
@@ -13,18 +13,6 @@ export interface VariableUse {
   readonly used: readonly string[];
   /** Whether the assistant has a value for it. */
   readonly hasValue: boolean;
-}
-
-/** The texts of a channel's configuration that variables are filled into. */
-export async function filledTexts(
-  scope: Scope,
-  configuration: Pick<ChannelConfiguration, "initialMessage" | "prompt" | "functions">,
-): Promise<FilledText[]> {
-  return [
-    { path: "initialMessage", text: configuration.initialMessage },
-    { path: "prompt", text: configuration.prompt },
-    ...(await textsOfFunctions(scope, configuration)),
-  ];
 }
 
 /** The variables that a document uses, by name. */

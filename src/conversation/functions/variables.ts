@@ -1,3 +1,4 @@
+import { changeDeep, changeSchema } from "../../assistants/configurations/filled-texts";
 import { PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { MissingVariables } from "../../platform/database/value-types";
@@ -50,81 +51,11 @@ export const fill = (text: string, values: Values): string =>
 
 /** Replaces placeholders in every string of a value, but not in keys. */
 export const fillDeep = (value: unknown, values: Values): unknown =>
-  changeDeep(value, (text) => fill(text, values), "");
-
-/** The texts in a value that `fillDeep` fills. */
-export const textsIn = (value: unknown): string[] =>
-  collected((collect) => changeDeep(value, collect, "")).map(({ text }) => text);
-
-/** A text that variables are filled into. */
-export interface FilledText {
-  /** Its place: keys and indexes, joined by dots. */
-  readonly path: string;
-  readonly text: string;
-}
-
-/** @param path of the text */
-type Change = (text: string, path: string) => string;
-
-function collected(walk: (collect: Change) => unknown): FilledText[] {
-  const texts: FilledText[] = [];
-  walk((text, path) => (texts.push({ path, text }), text));
-  return texts;
-}
-
-function changeDeep(value: unknown, change: Change, path: string): unknown {
-  if (typeof value === "string") return change(value, path);
-  if (Array.isArray(value)) return value.map((item, index) => changeDeep(item, change, `${path}.${index}`));
-  if (typeof value !== "object" || value === null) return value;
-  return mapEntries(value as JsonObject, (key, item) => changeDeep(item, change, `${path}.${key}`));
-}
-
-/** JSON Schema keywords whose values are filled in. All other keywords are structure. */
-const FILLED = ["description", "title", "default", "const", "enum", "examples"];
-/** JSON Schema keywords whose value is a schema or a list of schemas; and those whose value is an object of schemas. */
-const SCHEMAS = [
-  ...["items", "prefixItems", "additionalItems", "contains", "unevaluatedItems", "propertyNames", "not"],
-  ...["additionalProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "then", "else"],
-];
-const NAMED_SCHEMAS = [
-  ...["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
-];
+  changeDeep(value, (text) => fill(text, values));
 
 /** Fills variables into the parameters of a function where they cannot change the structure of the schema. */
 export const fillSchema = (parameters: JsonObject, values: Values): JsonObject =>
-  changeSchemaPart(parameters, (text) => fill(text, values), "", ["description"]);
-
-/** The texts in the parameters of a function that `fillSchema` fills. @param path of the parameters */
-export const textsOfSchema = (parameters: JsonObject, path: string): FilledText[] =>
-  collected((collect) => changeSchemaPart(parameters, collect, path, ["description"]));
-
-function changeSchemaPart(
-  schema: JsonObject,
-  change: Change,
-  path: string,
-  filled: readonly string[],
-): JsonObject {
-  const inner = (value: unknown, at: string): unknown =>
-    Array.isArray(value)
-      ? value.map((item, index) => inner(item, `${at}.${index}`))
-      : isObject(value)
-        ? changeSchemaPart(value, change, at, FILLED)
-        : value;
-  const named = (value: unknown, at: string) =>
-    isObject(value) ? mapEntries(value, (key, one) => inner(one, `${at}.${key}`)) : value;
-  return mapEntries(schema, (key, value) => {
-    const at = `${path}.${key}`;
-    if (filled.includes(key)) return changeDeep(value, change, at);
-    if (SCHEMAS.includes(key)) return inner(value, at);
-    return NAMED_SCHEMAS.includes(key) ? named(value, at) : value;
-  });
-}
-
-const mapEntries = (value: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>
-  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  changeSchema(parameters, (text) => fill(text, values));
 
 const toText = (value: unknown): string =>
   typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);

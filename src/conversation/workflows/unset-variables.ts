@@ -1,6 +1,7 @@
 import { listed, namesIn, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
-import { textsIn, Values } from "../functions/variables";
+import { textsIn } from "../../assistants/configurations/filled-texts";
+import { Values } from "../functions/variables";
 import { edgesFrom, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
 import { describe, type WorkflowProblem } from "./problems";
 
