@@ -33,6 +33,13 @@ export class LogFilter {
   assistantId?: string | null;
   @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   type?: "VOICE" | "TEXT" | "SMS" | null;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Only chats that this version of the assistant answered: its number, from 1; needs assistantId. Chats with a draft have the version that it is laid over. deleteLogs refuses this condition.",
+  })
+  assistantVersion?: number | null;
   @Rule({ maxLength: 1_000 })
   @Field(() => String, {
     nullable: true,

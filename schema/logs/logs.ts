@@ -63,6 +63,14 @@ class LogsArgs extends PageArgs {
   })
   search?: string;
   @NotNull
+  @Rule({ minimum: 1, "x-extension": true })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Only chats that this version of the assistant answered: its number, from 1. Chats with a draft have the version that it is laid over.",
+  })
+  assistantVersion?: number;
+  @NotNull
   @Rule({ "x-extension": true })
   @Field({
     nullable: true,

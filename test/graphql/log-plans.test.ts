@@ -30,9 +30,9 @@ beforeAll(async () => {
     `select organization_id from assistants where id = '${assistantId}'`,
   )) as [{ organization_id: string }];
   await query(
-    unchecked(`insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at)
+    unchecked(`insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at, assistant_version)
      select '${organization}', 'log-' || n, case when n <= ${LARGE} then '${assistantId}' else 'small-' || n % ${SMALL_ASSISTANTS} end,
-       'TEXT', 'ended', 'none', 'Caller', now() - n * interval '1 minute' from generate_series(1, ${LARGE + SMALL * SMALL_ASSISTANTS}) n`),
+       'TEXT', 'ended', 'none', 'Caller', now() - n * interval '1 minute', 1 + (${LARGE} - n) * 3 / ${LARGE} from generate_series(1, ${LARGE + SMALL * SMALL_ASSISTANTS}) n`),
   );
   await query(
     unchecked(`insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content)
@@ -97,6 +97,12 @@ const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
   "the last page of a channel": ofOne(`page=${LARGE / 20}&type=TEXT`),
   "a page behind the last one": ofOne(`page=${LARGE}`),
   "a channel that no log has": ofOne("type=SMS"),
+  "the first page of the oldest version": ofOne("assistantVersion=1"),
+  "the first page of the newest version, oldest first": ofOne("assistantVersion=3&order=asc"),
+  "a version that no log has": ofOne("assistantVersion=99"),
+  "a channel that no log of a version has": ofOne("assistantVersion=1&type=SMS"),
+  "a version that no log of an organization has": () =>
+    all(`assistantId: "${assistantId}", assistantVersion: 99`)(),
   "the first page of an organization": all(""),
   "a channel that no log of the organization has": all("type: SMS"),
   "an old day of an organization": all(DAY),
@@ -105,6 +111,7 @@ const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
     Object.entries(SEARCHES).flatMap(([name, text]) => [
       [`a search for ${name} in an assistant`, ofOne(`search=${text}`)],
       [`a search for ${name} in an organization`, all(`search: "${text}"`)],
+      [`a search for ${name} in the oldest version`, ofOne(`search=${text}&assistantVersion=1`)],
       [`a search for ${name} on an old day`, all(`search: "${text}", ${DAY}`)],
     ]),
   ),

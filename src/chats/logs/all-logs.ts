@@ -13,6 +13,7 @@ import {
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders } from "../../platform/database/order";
 import type { RowsOf } from "../../platform/database/rows";
+import { invalid } from "../../platform/errors";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
@@ -62,9 +63,13 @@ const SEARCH = searchReading<EntryRow>(ENTRY_COLUMNS);
 export class AllLogs {
   constructor(private readonly scope: Scope) {}
 
-  /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed) */
+  /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed), BAD_USER_INPUT for a version of no assistant */
   async list(query: ConnectionQuery, { search, ...filter }: LogFilter): Promise<Connection<LogEntry>> {
     const { take, order, after, before } = spanOf(query);
+    if (filter.assistantVersion != null && filter.assistantId == null)
+      throw invalid([
+        { path: "filter.assistantVersion", message: "must be sent with assistantId, whose version it is" },
+      ]);
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
     await checkCursors(() => this.scope.table("chats"), query);
     const conditions = { ...filter, after, before };
@@ -86,10 +91,12 @@ export class AllLogs {
     return rows;
   }
 
-  private matching({ search, assistantId, type, startedAfter, startedBefore }: LogFilter): RowsOf<"chats"> {
+  private matching({ search, assistantId, type, assistantVersion, ...started }: LogFilter): RowsOf<"chats"> {
+    const { startedAfter, startedBefore } = started;
     const rows = this.scope.table("chats");
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
+    if (assistantVersion != null) rows.where({ assistantVersion });
     if (startedAfter != null) rows.where("startedAt", ">", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
     if (!search) return rows;

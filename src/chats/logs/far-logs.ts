@@ -69,9 +69,10 @@ export const FAR_LISTS = inBothOrders((order) =>
   ),
 );
 
-/** Like `FAR_LISTS`, from a given log on. Parameters: limit, offset. */
-export const FAR_LISTS_AFTER = inBothOrders((order) =>
-  perId(
+/** Like `FAR_LISTS`, from a given log on or of one version, which blocks do not count. Parameters: limit, offset. */
+export const FAR_LISTS_WALKED = inBothOrders((order) => {
+  const { type, assistantVersion, after } = LOG_CONDITIONS[order];
+  return perId(
     ({ table, narrowed, $ }) => {
       const walked = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
         .select("id")
@@ -81,6 +82,6 @@ export const FAR_LISTS_AFTER = inBothOrders((order) =>
         .whereRaw("id = any(array(? limit ? offset ?))", [walked, $(1), $(2)])
         .orderBy(byStart(order));
     },
-    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
-  ),
-);
+    { conditions: { type, assistantVersion, after } },
+  );
+});

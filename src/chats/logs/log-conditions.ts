@@ -22,6 +22,7 @@ export type EntryRow = Pick<Rows["chats"], (typeof ENTRY_COLUMNS)[number]>;
 export interface LogConditions {
   readonly assistantId?: string | null;
   readonly type?: string | null;
+  readonly assistantVersion?: number | null;
   readonly startedAfter?: Date | null;
   readonly startedBefore?: Date | null;
   /** Id of the log after which the list begins. */
@@ -36,6 +37,7 @@ export const byStart = (order: Order) => byAge(order, "startedAt");
 export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = inBothOrders((order) => ({
   assistantId: (rows, value) => rows.where("assistantId", value),
   type: (rows, value) => rows.where("channel", value),
+  assistantVersion: (rows, value) => rows.where("assistantVersion", value),
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
   ...boundsIn(order),

@@ -9,7 +9,7 @@ import { inBothOrders } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
-import { FAR_LISTS, FAR_LISTS_AFTER, FAR_OFFSET } from "./far-logs";
+import { FAR_LISTS, FAR_LISTS_WALKED, FAR_OFFSET } from "./far-logs";
 import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogRow } from "./log-conditions";
 import { searchLogs, searchReading } from "./search-logs";
 
@@ -32,6 +32,7 @@ export interface Log {
 
 export interface LogQuery extends PageQuery {
   readonly type?: Channel | null;
+  readonly assistantVersion?: number | null;
   /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
   /** Id of the log after which the list begins, in its order. */
@@ -40,19 +41,21 @@ export interface LogQuery extends PageQuery {
 
 interface LogCriteria extends ReturnType<typeof window> {
   readonly type: Channel | null;
+  readonly assistantVersion: number | null;
   readonly search: string | null;
   readonly after: string | null;
 }
 
-const LISTS = inBothOrders((order) =>
-  perId(
+const LISTS = inBothOrders((order) => {
+  const { type, assistantVersion, after } = LOG_CONDITIONS[order];
+  return perId(
     ({ table, narrowed }) =>
       narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
         .select(...LOG_COLUMNS)
         .orderBy(byStart(order)),
-    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
-  ),
-);
+    { conditions: { type, assistantVersion, after } },
+  );
+});
 
 const SEARCH = searchReading<LogRow>(LOG_COLUMNS);
 
@@ -62,11 +65,11 @@ export class Logs {
 
   /** The logs of an assistant, by creation. Calls in the same tick with equal queries share one statement. */
   async ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
-    const { type = null, search, after = null } = query;
+    const { type = null, assistantVersion = null, search, after = null } = query;
     if (after !== null)
       await checkCursors(() => this.scope.table("chats"), { after }, { expected: "the id of a log" });
     const { order, page, take, offset } = window(query);
-    const criteria = { order, page, take, offset, type, search: search || null, after };
+    const criteria = { order, page, take, offset, type, assistantVersion, search: search || null, after };
     const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>
       this.batch(ids, criteria),
     );
@@ -93,9 +96,9 @@ export class Logs {
 
   private async batch(
     ids: readonly string[],
-    { order, take, offset, type, search, after }: LogCriteria,
+    { order, take, offset, type, assistantVersion, search, after }: LogCriteria,
   ): Promise<LogListItem[][]> {
-    const conditions = { type, after };
+    const conditions = { type, assistantVersion, after };
     if (search !== null) {
       const find = (assistantId: string) =>
         searchLogs(
@@ -109,9 +112,9 @@ export class Logs {
     const read =
       offset < FAR_OFFSET
         ? readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions))
-        : after === null
+        : after === null && assistantVersion === null
           ? readPerId(this.scope, FAR_LISTS[order], ids, { take }, { type }, [take, offset, type])
-          : readPerId(this.scope, FAR_LISTS_AFTER[order], ids, { take }, valuesOf(conditions), [
+          : readPerId(this.scope, FAR_LISTS_WALKED[order], ids, { take }, valuesOf(conditions), [
               take,
               offset,
             ]);

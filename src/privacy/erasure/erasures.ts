@@ -71,6 +71,9 @@ export class Erasures {
   async ofLogs(filter: LogFilter): Promise<Erasure> {
     if (Object.values(filter).every((value) => value == null || value === ""))
       throw invalid([{ path: "filter", message: "set at least one condition; got none" }]);
+    // A server of an older version may run the job: it would ignore the condition and delete more.
+    if (filter.assistantVersion != null)
+      throw invalid([{ path: "filter.assistantVersion", message: "must not be a condition of deleteLogs" }]);
     return this.scope.transaction(async (scope) => {
       if (filter.assistantId != null) await scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
       const [found] = await scope.of(AllLogs).ended(filter).count<{ count: string }[]>("*");
