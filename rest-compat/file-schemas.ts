@@ -213,8 +213,14 @@ const webhookOf = (inputs: Inputs): JsonSchema => {
   );
 };
 
-const deploymentOf = (inputs: Inputs): JsonSchema =>
-  object(
+/** Requires one field instead of another. Null counts as left out. */
+const insteadOf = (other: string, one: string): JsonSchema => ({
+  required: [one],
+  properties: { [one]: { not: { type: "null" } }, [other]: { type: "null" } },
+});
+
+const deploymentOf = (inputs: Inputs): JsonSchema => ({
+  ...object(
     {
       key: key("Key by which this file names the deployment."),
       ...inputs.of(
@@ -230,4 +236,7 @@ const deploymentOf = (inputs: Inputs): JsonSchema =>
       project: PROJECT,
     },
     ["key", "type"],
-  );
+  ),
+  oneOf: [insteadOf("workflow", "assistant"), insteadOf("assistant", "workflow")],
+  "x-expected": "must have either assistant or workflow",
+});

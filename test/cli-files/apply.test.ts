@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import Ajv from "ajv";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
@@ -471,6 +472,20 @@ test("the schemas of files are served, and name the models of the server", async
     });
   }
   expect((await running.api.request("GET", "/schemas/none.json")).status).toBe(404);
+});
+
+test.each<[fields: object, isValid: boolean]>([
+  [{}, false],
+  [{ assistant: null, workflow: null }, false],
+  [{ assistant: "a", workflow: "w" }, false],
+  [{ assistant: "a" }, true],
+  [{ workflow: "w" }, true],
+  [{ assistant: "a", workflow: null }, true],
+  [{ assistant: null, workflow: "w" }, true],
+])("the schema of a deployment says of the targets %j that they are valid: %j", async (fields, isValid) => {
+  const { body } = await running.api.request("GET", "/schemas/deployment.json");
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(body as object);
+  expect(validate({ key: "d", type: "API", ...fields })).toBe(isValid);
 });
 
 test("missingVariables is applied beside the versions, and pulled unless it is KEEP and no file has it", async () => {

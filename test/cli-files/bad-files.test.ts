@@ -237,7 +237,14 @@ const CASES: Case[] = [
     "deployments/d.yaml",
     "key: d\ntype: API\nassistant: a\nworkflow: w\n",
     "4:11",
-    "A deployment has either an assistant or a workflow.",
+    "The file must have either assistant or workflow.",
+  ],
+  [
+    "no target",
+    "deployments/d.yaml",
+    "key: d\ntype: API\n",
+    "1:1",
+    "The file must have either assistant or workflow.",
   ],
 ];
 

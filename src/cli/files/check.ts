@@ -37,7 +37,8 @@ export class Checker {
   problemsOf(file: YamlFile): string[] {
     const check = this.checkOf(file.kind);
     if (check(file.fields)) return [];
-    const problems = new Set(check.errors!.map((error) => problemOf(file, error)));
+    const errors = check.errors!;
+    const problems = new Set(errors.filter(isOwn).map((error) => problemOf(file, error, errors)));
     return [...problems].sort((a, b) => a.localeCompare(b, "en", { numeric: true })); // by line and column
   }
 
@@ -53,8 +54,16 @@ export class Checker {
   }
 }
 
-function problemOf(file: YamlFile, error: ErrorObject): string {
+/** Whether an error is not about one of several alternatives, of which `oneOf` reports that none is met. */
+const isOwn = ({ schemaPath }: ErrorObject): boolean => !schemaPath.includes("/oneOf/");
+
+/** @param all errors of the file */
+function problemOf(file: YamlFile, error: ErrorObject, all: readonly ErrorObject[]): string {
   const path = pathOf(error.instancePath);
+  if (error.keyword === "oneOf") {
+    const { instancePath } = all.find(({ schemaPath }) => schemaPath.startsWith(`${error.schemaPath}/`))!;
+    return file.problemAt(pathOf(instancePath), messageOf(path.join("."), error));
+  }
   const { additionalProperty } = error.params as { additionalProperty?: string };
   if (additionalProperty === undefined) return file.problemAt(path, messageOf(path.join("."), error));
   const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
@@ -81,6 +90,7 @@ function messageOf(field: string, { keyword, params, data, parentSchema, message
       return `${name} must be ${expectedTypes(parentSchema)}; got ${shown(data)}.`;
     case "enum":
       return `${name} must be ${values(parentSchema!.enum as unknown[])}; got ${shown(data)}.`;
+    case "oneOf":
     case "pattern":
       return `${name} ${String(parentSchema!["x-expected"]).replace("{}", () => shown(data))}.`;
     case "minimum":

@@ -133,13 +133,8 @@ export class Resolver {
   }
 
   private deployment(fields: Fields): Fields {
-    const { assistant = null, workflow = null, number } = fields;
-    if ((assistant === null) === (workflow === null))
-      this.refuse(
-        [assistant === null ? "type" : "workflow"],
-        "A deployment has either an assistant or a workflow.",
-      );
-    if (fields.assistantVersion != null && workflow !== null)
+    const { assistantVersion, workflow, number } = fields;
+    if (assistantVersion != null && workflow != null)
       this.refuse(["assistantVersion"], "A deployment of a workflow has no version of an assistant.");
     return { ...fields, ...(typeof number === "string" && { number: this.expanded(number, ["number"]) }) };
   }
