@@ -13,15 +13,19 @@ import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
+import { waitOf } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/files"];
 /** Folder of the files if none is named. */
 const FOLDER = "parley";
 const DIFFERENT = 2;
 
+type Waiting = ConstructorParameters<typeof Connection>[2];
+
 interface Options {
   readonly url: string | undefined;
   readonly key: string | undefined;
+  readonly waiting: Waiting;
   readonly dryRun: boolean;
   readonly prune: boolean;
 }
@@ -44,9 +48,10 @@ run().then(
 );
 
 async function run(): Promise<number> {
+  const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   const { values, positionals } = parseArguments(USAGE, {
-    options: { url: { type: "string" }, key: { type: "string" }, "dry-run": flag, prune: flag },
+    options: { url: text, key: text, wait: text, "dry-run": flag, prune: flag },
     allowPositionals: true,
   });
   const [name = "", folder = FOLDER, ...more] = positionals;
@@ -64,19 +69,20 @@ async function run(): Promise<number> {
   return command(folder, {
     url: values.url ?? PARLEY_URL,
     key: values.key ?? PARLEY_KEY,
+    waiting: { patienceMs: waitOf(values.wait, USAGE) * 1_000, say: (line) => console.error(line) },
     dryRun: values["dry-run"],
     prune: values.prune,
   });
 }
 
-function connectionOf({ url, key }: Options): Connection {
+function connectionOf({ url, key, waiting }: Options): Connection {
   if (!url) throw new Error("Name the server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
   if (!key) throw new Error("Name a SECRET key of the organization with --key or PARLEY_KEY.");
-  return new Connection(url, key);
+  return new Connection(url, key, waiting);
 }
 
-async function validate(folder: string, { url, key }: Options): Promise<number> {
-  const schemas = url ? await new Connection(url, key ?? "").schemas(KIND_NAMES) : OWN_SCHEMAS;
+async function validate(folder: string, { url, key, waiting }: Options): Promise<number> {
+  const schemas = url ? await new Connection(url, key ?? "", waiting).schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
   const counts = KIND_NAMES.map((kind) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
+import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
+import { resultOf, transientIn } from "../import/target";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
@@ -33,43 +34,29 @@ export async function about<T>(at: RequestError["at"], request: () => Promise<T>
   }
 }
 
-interface Answer {
-  readonly data?: unknown;
-  readonly errors?: readonly {
-    readonly message: string;
-    readonly extensions?: { readonly code?: string; readonly details?: RequestError["details"] };
-  }[];
-  readonly extensions?: { readonly warnings?: readonly string[] };
-  readonly code?: string;
-  readonly message?: string;
-}
+const NAME = "The server";
 
-const TIMEOUT_MS = 75_000;
-const RETRIES = 3;
-const PAUSE_MS = { min: 500, max: 30_000 };
-const PASSING = [429, 502, 503, 504];
-
-/** A server, with the SECRET key of an organization. */
+/** A server, with the SECRET key of an organization. Requests wait while it is away. */
 export class Connection {
   readonly url: string;
   private warnings: string[] = [];
+  private readonly http: Http;
+  /** For links and schemas, which must not get the key. */
+  private readonly open: Http;
 
   /** @throws Error if the URL is none */
-  constructor(
-    url: string,
-    private readonly key: string,
-  ) {
+  constructor(url: string, key: string, waiting: Pick<HttpOptions, "patienceMs" | "say">) {
     if (!/^https?:/.test(url) || !URL.canParse(url))
       throw new Error(`The address of the server must begin with http:// or https://; got "${url}".`);
     this.url = new URL(url).href.replace(/\/$/, "");
+    this.http = new Http({ name: NAME, headers: { "X-API-Key": key }, ...waiting });
+    this.open = new Http({ name: NAME, headers: {}, ...waiting });
   }
 
   /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError */
   graphql<T>(query: string, variables: Fields = {}): Promise<T> {
-    return this.run<T>(query, () => ({
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ query, variables }),
-    }));
+    const body = JSON.stringify({ query, variables });
+    return this.run<T>(query, body, { "Content-Type": "application/json" });
   }
 
   /** The warnings of answers since the last call. */
@@ -83,81 +70,66 @@ export class Connection {
   async upload(name: string, content: Uint8Array<ArrayBuffer>, metadata: Fields): Promise<string> {
     const query =
       "mutation ($file: Upload!, $metadata: JSONObject) { file: uploadFile(file: $file, metadata: $metadata) { id } }";
-    const { file } = await this.run<{ file: { id: string } }>(query, () => {
-      const form = new FormData();
-      form.set("operations", JSON.stringify({ query, variables: { file: null, metadata } }));
-      form.set("map", JSON.stringify({ 0: ["variables.file"] }));
-      form.set("0", new Blob([content]), name);
-      return { headers: {}, body: form };
-    });
+    const form = new FormData();
+    form.set("operations", JSON.stringify({ query, variables: { file: null, metadata } }));
+    form.set("map", JSON.stringify({ 0: ["variables.file"] }));
+    form.set("0", new Blob([content]), name);
+    const { file } = await this.run<{ file: { id: string } }>(query, form);
     return file.id;
   }
 
   /** The content behind a link that the server has given. @throws RequestError */
   async download(url: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.send(url, () => ({}));
-    if (!response.ok) throw new RequestError(`${url} answered with status ${response.status}.`, "DOWNLOAD");
-    return new Uint8Array(await response.arrayBuffer());
+    const { status, body } = await asked(this.open.send(url));
+    if (status !== 200) throw new RequestError(`${url} answered with status ${status}.`, "DOWNLOAD");
+    return new Uint8Array(body);
   }
 
   /** The JSON Schemas of files for this server. @throws RequestError */
   async schemas(kinds: readonly string[]): Promise<Schemas> {
-    const all = kinds.map(async (kind) => {
+    const schemas: Record<string, object> = {};
+    for (const kind of kinds) {
       const url = `${this.url}/schemas/${kind}.json`;
-      const response = await this.send(url, () => ({}));
-      if (response.ok) return [kind, (await response.json()) as object] as const;
-      throw new RequestError(
-        `${url} answered with status ${response.status}. Is this the address of a Parley server of this version?`,
-        "NOT_FOUND",
-      );
-    });
-    return Object.fromEntries(await Promise.all(all));
+      const { status, body } = await asked(this.open.send(url));
+      if (status !== 200)
+        throw new RequestError(
+          `${url} answered with status ${status}. Is this the address of a Parley server of this version?`,
+          "NOT_FOUND",
+        );
+      schemas[kind] = JSON.parse(body.toString()) as object;
+    }
+    return schemas;
   }
 
-  private async run<T>(query: string, request: () => RequestInit): Promise<T> {
-    const url = `${this.url}/graphql`;
-    const headers = {
-      "X-API-Key": this.key,
-      ...(query.startsWith("mutation") && { "Idempotency-Key": randomUUID() }),
-    };
-    const response = await this.send(url, () => {
-      const init = request();
-      return { ...init, method: "POST", headers: { ...headers, ...(init.headers as object) } };
+  private async run<T>(
+    query: string,
+    body: string | FormData,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const key = query.startsWith("mutation") && { "Idempotency-Key": randomUUID() };
+    const request = this.http.send(`${this.url}/graphql`, {
+      method: "POST",
+      body,
+      headers: { ...headers, ...key },
+      problemIn: (answer) => transientIn(answer, "server"),
     });
-    const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
-    this.warnings.push(...(answer?.extensions?.warnings ?? []));
-    const [error] = answer?.errors ?? [];
-    if (error) {
-      const { code = "INTERNAL", details } = error.extensions ?? {};
-      throw new RequestError(error.message, code, details);
-    }
-    if (answer?.data != null) return answer.data as T;
-    throw new RequestError(
-      answer?.message ?? `${url} answered with status ${response.status} and not with JSON of GraphQL.`,
-      answer?.code ?? "INVALID_RESPONSE",
-    );
-  }
-
-  /** Sends a request, and repeats it after failures that pass. */
-  private async send(url: string, init: () => RequestInit): Promise<Response> {
-    for (let tries = 0; ; tries++) {
-      const isLast = tries === RETRIES;
-      let wait = PAUSE_MS.min * 2 ** tries;
-      try {
-        const response = await fetch(url, { ...init(), signal: AbortSignal.timeout(TIMEOUT_MS) });
-        if (isLast || !PASSING.includes(response.status)) return response;
-        await response.body?.cancel();
-        wait = Number(response.headers.get("Retry-After")) * 1_000 || wait;
-      } catch (error) {
-        if (isLast) throw new RequestError(`${url} could not be reached: ${reasonOf(error)}.`, "NETWORK");
-      }
-      await pause(Math.min(wait, PAUSE_MS.max));
-    }
+    const { data, errors, extensions } = await asked(request.then((answer) => resultOf(answer, "server")));
+    this.warnings.push(...(extensions?.warnings ?? []));
+    const [error] = errors ?? [];
+    if (!error) return data as T;
+    const { code = "INTERNAL", details } = error.extensions ?? {};
+    throw new RequestError(error.message, code, details);
   }
 }
 
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  const { message: reason, code } = (cause ?? {}) as { message?: string; code?: string };
-  return reason || code || message; // the message of an AggregateError is empty
+/** The result of a request. @throws RequestError */
+async function asked<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    const { message } = error as Error;
+    if (error instanceof ImportStoppedError) throw new RequestError(message, "NETWORK");
+    if (error instanceof RefusedError) throw new RequestError(message, "INTERNAL");
+    throw error instanceof DeniedError ? new RequestError(message, "INVALID_RESPONSE") : error;
+  }
 }

@@ -11,6 +11,7 @@ export interface GraphQLProblem {
 interface Result {
   readonly data?: JsonObject | null;
   readonly errors?: readonly GraphQLProblem[];
+  readonly extensions?: { readonly warnings?: readonly string[] };
 }
 
 /** A mutation that the target refuses. */

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { emptyFolder } from "../support/server";
+import { Workplace } from "./folders";
+
+const running = useApp();
+let server: Server | undefined;
+afterEach(() => void server?.close());
+
+const FIRST = 5;
+
+/** A folder whose server fails at first, in one of two ways, for the requests with some text. */
+async function failing(part: string, status: 429 | 503) {
+  let failed = 0;
+  const keys: string[] = [];
+  server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = await request.toArray();
+      const body = Buffer.concat(chunks);
+      const headers = request.headers as Record<string, string>;
+      if (`${request.url} ${body.toString()}`.includes(part)) {
+        keys.push(headers["idempotency-key"] ?? "");
+        if (failed++ < FIRST) return void response.writeHead(status, { "Retry-After": "0" }).end("{}");
+      }
+      const { connection: _, host: __, "transfer-encoding": ___, ...sent } = headers;
+      const answer = await fetch(`${running.url}${request.url}`, {
+        method: request.method!,
+        headers: sent,
+        ...(request.method === "POST" && { body }),
+      });
+      response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type")! });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const place = new Workplace(emptyFolder(), { url, secretKey: running.secretKey });
+  place.write("assistants/a.yaml", `key: k-${randomUUID()}\nname: A\nfiles: [hours.txt]\n`);
+  place.write("assistants/hours.txt", `We open at nine: ${randomUUID()}.`);
+  return { place, keys };
+}
+
+describe("while the server is away", () => {
+  test.each<[what: string, part: string, status: 429 | 503, problem: string]>([
+    ["its schemas", "/schemas/workflow.json", 503, "The server failed with status 503."],
+    ["a query", "assistants(", 429, "The server asks to wait (status 429)."],
+    ["an upload", "uploadFile", 503, "The server failed with status 503."],
+    ["a mutation", "createAssistant", 429, "The server asks to wait (status 429)."],
+  ])("apply waits and repeats %s, which takes effect once", async (_what, part, status, problem) => {
+    const { place, keys } = await failing(part, status);
+    const { code, stdout, stderr } = await place.run(["apply", "."]);
+    expect([code, stderr]).toEqual([0, `${problem} Trying again in 0 s.\n`.repeat(FIRST)]);
+    expect(stdout).toContain("k-");
+    expect(new Set(keys.slice(0, FIRST + 1)).size).toBe(1);
+    expect((await place.run(["diff", "."])).code).toBe(0);
+  });
+
+  test("each command stops after the longest wait, without the key in its message", async () => {
+    const place = new Workplace(emptyFolder(), { url: "http://127.0.0.1:2", secretKey: running.secretKey });
+    for (const command of ["pull", "diff", "apply", "validate"]) {
+      const { code, stderr } = await place.run([command, ".", "--wait", "0"]);
+      expect([code, stderr]).toEqual([1, "The server cannot be reached (ECONNREFUSED), also after 0 s.\n"]);
+    }
+  });
+
+  test("the longest wait is a number of seconds", async () => {
+    const { code, stderr } = await new Workplace(emptyFolder(), running).run(["diff", "--wait", "soon"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('--wait must be a whole number of seconds; got "soon".'),
+    ]);
+  });
+});
