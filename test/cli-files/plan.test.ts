@@ -265,3 +265,15 @@ test("a plan names the function that changes", async () => {
     "+  description: Books a table",
   ]);
 });
+
+test("the order of fields does not count in a field or a node of a workflow that has the name functions", async () => {
+  const node = "{ type: START, name: S, metadata: { functions: { b: 1, a: 2 } } }";
+  const nodes = `  functions: ${node}\n  t: { type: END, name: T, metadata: { b: 1, a: 2 } }\n`;
+  const workflow = `key: w\nname: W\nnodes:\n${nodes}edges:\n  - { from: functions, to: t }\n`;
+  const { place } = await folderWith({ "workflows/w.yaml": workflow });
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect((await place.run(["pull", "."])).code).toBe(0);
+  const pulled = place.read("workflows/w.yaml");
+  expect(pulled).toContain("metadata: { functions: { b: 1, a: 2 } }");
+  expect(await place.run(["diff", "."])).toEqual(SAME);
+});

@@ -1,4 +1,4 @@
-import { Expanded, isFields, Secret, sentValue, type Fields, type KnowledgeFile } from "./kinds";
+import { CHANNELS, Expanded, isFields, Secret, sentValue, type Fields, type KnowledgeFile } from "./kinds";
 
 /** A field that differs. */
 export interface Change {
@@ -31,9 +31,10 @@ export function equal(one: unknown, other: unknown, inOrder = false): boolean {
   );
 }
 
-/** Whether a value has functions, whose fields models read in their order. */
-export const areFunctions = (path: readonly string[]): boolean =>
-  path.length === 2 && path[1] === "functions";
+const FUNCTIONS: readonly string[] = CHANNELS.map((channel) => `${channel}.functions`);
+
+/** Whether a value has the functions of a channel, whose fields models read in their order. */
+export const areFunctions = (path: readonly string[]): boolean => FUNCTIONS.includes(path.join("."));
 
 const digests = (files: readonly KnowledgeFile[]) =>
   files.map(({ name, digest }) => `${digest} ${name}`).sort();

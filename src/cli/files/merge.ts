@@ -12,7 +12,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { equal } from "./changes";
+import { areFunctions, equal } from "./changes";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
 import { escaped, expanded } from "./resolve";
@@ -56,8 +56,13 @@ export class Merge {
     this.expansions = texts;
   }
 
+  /** Fields that lead to the present value. */
+  private readonly path: string[] = [];
+
   /** Whether the order of fields counts: in functions. */
-  private inOrder = false;
+  private get inOrder(): boolean {
+    return areFunctions(this.path.slice(0, 2));
+  }
 
   /** @param node the present one @returns the node with the value, the same one if possible */
   node(node: unknown, value: unknown): Node {
@@ -113,12 +118,11 @@ export class Merge {
 
   /** Reads or changes a field. */
   private inside<T>(name: string, work: () => T): T {
-    const outside = this.inOrder;
-    this.inOrder ||= name === "functions";
+    this.path.push(name);
     try {
       return work();
     } finally {
-      this.inOrder = outside;
+      this.path.pop();
     }
   }
 
