@@ -20,6 +20,9 @@ const { usage: USAGE } = COMMANDS["cli/files"];
 const FOLDER = "parley";
 const DIFFERENT = 2;
 
+/** Shorter than for exports and imports: somebody, or a CI job, waits for a few requests. */
+const WAIT_SECONDS = 60;
+
 type Waiting = ConstructorParameters<typeof Connection>[2];
 
 interface Options {
@@ -69,7 +72,10 @@ async function run(): Promise<number> {
   return command(folder, {
     url: values.url ?? PARLEY_URL,
     key: values.key ?? PARLEY_KEY,
-    waiting: { patienceMs: waitOf(values.wait, USAGE) * 1_000, say: (line) => console.error(line) },
+    waiting: {
+      patienceMs: waitOf(values.wait, USAGE, WAIT_SECONDS) * 1_000,
+      say: (line) => console.error(line),
+    },
     dryRun: values["dry-run"],
     prune: values.prune,
   });

@@ -49,8 +49,8 @@ export function addressOf(option: string, text: string, usage: string): string {
 }
 
 /** The longest wait for a service, in seconds. @throws Error with the usage */
-export function waitOf(wait: string | undefined, usage: string): number {
-  if (wait === undefined) return WAIT_SECONDS;
+export function waitOf(wait: string | undefined, usage: string, otherwise = WAIT_SECONDS): number {
+  if (wait === undefined) return otherwise;
   if (!/^\d{1,6}$/.test(wait))
     throw new Error(`--wait must be a whole number of seconds; got "${wait}".\nUsage: ${usage}`);
   return Number(wait);
