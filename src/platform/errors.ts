@@ -197,6 +197,13 @@ const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
 export const isLostToAnother = (error: unknown): boolean =>
   /^(40001|40P01)$/.test(String((Object(error) as { code?: unknown }).code));
 
+/** Runs a transaction, or a statement outside one, and again if PostgreSQL has ended it because of a deadlock: nothing is left then. */
+export const againAfterDeadlock = <R>(run: () => Promise<R>): Promise<R> =>
+  run().catch((error: unknown) => {
+    if ((Object(error) as { code?: unknown }).code !== "40P01") throw error;
+    return run();
+  });
+
 /** Whether the same work can succeed a moment later: the database was away or busy, or two transactions collided. */
 export function isTransient(error: unknown): boolean {
   return ["UNAVAILABLE", "TIMEOUT"].includes(publicError(error).code) || isLostToAnother(error);

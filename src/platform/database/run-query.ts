@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { PoolClient } from "pg";
 import { Attached } from "../attached";
+import { againAfterDeadlock } from "../errors";
 import { tracing } from "../tracing/tracing";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { RowsQuery, type Row } from "./rows-query";
@@ -29,9 +30,11 @@ interface QueryOptions {
 /** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(db: Knex, caller: object, query: Query, options: QueryOptions): Promise<Row[]> {
   const { tracer } = tracing;
-  return tracer
-    ? tracer.statement(query.text, () => enqueue(db, caller, query, options))
-    : enqueue(db, caller, query, options);
+  const once = () =>
+    tracer
+      ? tracer.statement(query.text, () => enqueue(db, caller, query, options))
+      : enqueue(db, caller, query, options);
+  return options.writes && !db.isTransaction ? againAfterDeadlock(once) : once();
 }
 
 function enqueue(

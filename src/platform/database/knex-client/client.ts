@@ -4,6 +4,7 @@ import type { Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
 import type { PoolClient } from "pg";
+import { againAfterDeadlock } from "../../errors";
 import type { PoolUse } from "../../ports/work-reports";
 import { tracing } from "../../tracing/tracing";
 
@@ -97,16 +98,18 @@ export class Client extends PostgresClient {
 
   private send(connection: PoolClient, query: Query | string, about: Query): Promise<unknown> {
     const { hear } = this.settings;
-    const result = this.inTime(connection, () => {
-      hear(about);
-      const local = TRANSACTION_EDGE.test(about.sql) ? "" : this.localSettings(about.queryContext);
-      return inOnePacket(connection, () => {
-        const result = this.withSettings(connection, local, () => super.query(connection, query));
-        if (this.settings.isDistributed && BEGIN.test(about.sql))
-          sendQuietly(connection, COMMIT_IN_TWO_PHASES);
-        return result;
+    const run = () =>
+      this.inTime(connection, () => {
+        hear(about);
+        const local = TRANSACTION_EDGE.test(about.sql) ? "" : this.localSettings(about.queryContext);
+        return inOnePacket(connection, () => {
+          const result = this.withSettings(connection, local, () => super.query(connection, query));
+          if (this.settings.isDistributed && BEGIN.test(about.sql))
+            sendQuietly(connection, COMMIT_IN_TWO_PHASES);
+          return result;
+        });
       });
-    });
+    const result = this.transacting ? run() : againAfterDeadlock(run);
     const writer = about.queryContext?.organizationId;
     return writer !== undefined && CHANGE.test(about.sql) ? this.noted(writer, result) : result;
   }

@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from "@jest/globals";
+import pg from "pg";
+import { useApp } from "../support/app";
+import { newAssistant, newChat, quietAssistant } from "../support/factories";
+import { Receiver } from "../support/receiver";
+import { until } from "../support/until";
+
+const running = useApp({ WORKER: "off" });
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const WAITING =
+  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+/** Another transaction, whose deadlocks PostgreSQL finds later than those of the service. */
+async function otherTransaction(): Promise<pg.Client> {
+  const other = new pg.Client({ connectionString: running.database.ownerUrl });
+  await other.connect();
+  stops.push(() => other.end());
+  await other.query("begin; set local deadlock_timeout = '1min'");
+  return other;
+}
+
+/** Lets a request wait for rows of another transaction, which then waits for rows of the request. */
+async function deadlocked<A>(
+  first: string,
+  second: string,
+  id: string,
+  request: () => Promise<A>,
+): Promise<A> {
+  const other = await otherTransaction();
+  await other.query(first, [id]);
+  const answer = request();
+  await until(async () => (await running.database.query(WAITING)).length > 0);
+  await other.query(second, [id]);
+  await other.query("commit");
+  return answer;
+}
+
+test("deleting a destination succeeds after a deadlock with another change", async () => {
+  const receiver = await new Receiver().start();
+  stops.push(() => receiver.stop());
+  const { id } = await running.api.post(
+    "/rest/v1/settings",
+    { url: receiver.url, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
+    201,
+  );
+  await newChat(running.api, await quietAssistant(running.api));
+  const { status } = await deadlocked(
+    "select from deliveries where destination_id = $1 for update",
+    "select from webhook_destinations where id = $1 for update",
+    id,
+    () => running.api.request("DELETE", `/rest/v1/settings/${id}`),
+  );
+  expect(status).toBe(200);
+  expect(await running.database.query("select from webhook_destinations where id = $1", [id])).toEqual([]);
+});
+
+test("changing a configuration succeeds after a deadlock with another change, and makes one version", async () => {
+  const id = await newAssistant(running.api);
+  const change = (prompt: string) =>
+    running.api.request("PATCH", `/rest/v1/assistants/${id}/chat`, { prompt });
+  expect((await change("Be brief.")).status).toBe(200);
+  const { status, body } = await deadlocked(
+    "select from version_heads where assistant_id = $1 for update",
+    "select from chat_configurations where assistant_id = $1 for update",
+    id,
+    () => change("Be kind."),
+  );
+  expect([status, body.prompt]).toEqual([200, "Be kind."]);
+  const [head] = await running.database.query<{ number: number }>(
+    "select number from version_heads where assistant_id = $1",
+    [id],
+  );
+  expect(head!.number).toBe(3);
+});
