@@ -19,8 +19,6 @@ const { scripts, version } = require(join(root, "package.json"));
 const [name = "start", ...options] = process.argv.slice(2);
 
 process.env.PARLEY_COMMAND = ownCommand();
-const { programs } = require("./bundle/load.cjs").load();
-const { asInstalled } = programs["platform/installed"]();
 /** The commands of operators: the program of each, by its name in package.json. */
 const known = Object.fromEntries(
   Object.entries(scripts).flatMap(([script, text]) => {
@@ -39,19 +37,25 @@ const OF_FILES = {
 };
 const FILES = "cli/files";
 delete known.parley;
+const isOfFiles = Object.hasOwn(OF_FILES, name);
+const program = Object.hasOwn(known, name) ? known[name] : isOfFiles ? FILES : undefined;
+const asksForHelp = options.some((one) => one === "--help" || one === "-h");
+
+const INSTALLED = "platform/installed";
+const { programs } = require("./bundle/load.cjs").load(asksForHelp || !program ? INSTALLED : program);
+const { asInstalled } = programs[INSTALLED]();
 
 if (["-h", "--help", "help"].includes(name)) console.log(overview());
 else if (["-v", "--version", "version"].includes(name)) console.log(version);
-else if (!Object.hasOwn(known, name) && !Object.hasOwn(OF_FILES, name)) {
+else if (!program) {
   console.error(`Parley has no command "${name}".\n\n${overview()}`);
   process.exitCode = 1;
-} else if (options.some((one) => one === "--help" || one === "-h")) {
-  const { usage, effect } = COMMANDS[known[name] ?? FILES];
+} else if (asksForHelp) {
+  const { usage, effect } = COMMANDS[program];
   console.log(asInstalled(`Usage: ${usage}\n\n${effect}`));
-} else if (known[name]) run(known[name], options);
-else run(FILES, [name, ...options]);
+} else run(isOfFiles ? [name, ...options] : options);
 
-function run(program, options) {
+function run(options) {
   for (const method of ["log", "error"]) {
     const print = console[method];
     // Lines of JSON are data.

@@ -64,9 +64,18 @@ test(
   SERVER_TIMEOUT_MS,
 );
 
-test("V8 accepts the compiled code of the build", () => {
-  const code = `console.log(require(${JSON.stringify(join(BUNDLE, "load.cjs"))}).load().parts.map(({ script }) => script.cachedDataRejected))`;
-  expect(execFileSync(process.execPath, ["-e", code], { encoding: "utf8" })).toBe("[ false, false ]\n");
+test.each([
+  ["main", ["own.cjs", "packages.cjs"]],
+  ["cli/backup", ["own.cjs", "packages.cjs"]],
+  ["cli/files", ["clients.cjs"]],
+  ["cli/export", ["clients.cjs"]],
+])("V8 accepts the compiled code of the files that %s needs", (program, files) => {
+  const code = `
+    const { parts } = require(${JSON.stringify(join(BUNDLE, "load.cjs"))}).load(${JSON.stringify(program)});
+    const found = parts.map(({ name, script }) => [name, script.cachedDataRejected]);
+    console.log(JSON.stringify(found));`;
+  const found = JSON.parse(execFileSync(process.execPath, ["-e", code], { encoding: "utf8" })) as unknown;
+  expect(found).toEqual(files.map((file) => [file, false]));
 });
 
 /** Prints what the module of the migrations exports, and what is bundled in its place. */

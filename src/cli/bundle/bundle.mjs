@@ -1,4 +1,5 @@
-// Bundles the compiled server into dist/bundle: own.cjs has our code, packages.cjs the packages that it imports.
+// Bundles the compiled server into dist/bundle: own.cjs has our code, packages.cjs the packages that it imports;
+// clients.cjs has both for the programs of clients.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { OF_CLIENTS } from "./load.cjs";
 import { digests, LANGUAGES, migrations, ngrams } from "./plugins.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -51,18 +53,30 @@ async function bundle(names, pathOf, options) {
   return { text: outputFiles[0].text, imports: imports.map(({ path }) => path) };
 }
 
+/** Options for our code. */
+const OUR_CODE = {
+  minifySyntax: true, // makes one literal of { ...{ a, b }, c }: see README.md
+  supported: { "dynamic-import": false },
+};
+/** Options for packages: as Node does, which can require ES modules. */
+const PACKAGES = { external: ELSEWHERE, conditions: ["module-sync"] };
+const pathOfOwn = (name) => `./dist/src/${name}.js`;
+
+/** The programs of clients, with their packages. */
+async function bundleClients() {
+  const { text } = await bundle(OF_CLIENTS, pathOfOwn, { ...OUR_CODE, ...PACKAGES });
+  writeFileSync(join(outdir, "clients.cjs"), inAscii(asFunction(text)));
+}
+
 /** The programs of `npm run`, such as `cli/backup`, and the parts that a server loads. @returns the packages that they import */
 async function bundleOwn() {
   const programs = Object.values(scripts).flatMap(
     (script) => /launch\.mjs ([\w/-]+)/.exec(script)?.[1] ?? [],
   );
-  const names = [...programs, "start/app", "start/serve", "platform/installed"];
-  const { text, imports } = await bundle(names, (name) => `./dist/src/${name}.js`, {
-    packages: "external",
-    minifySyntax: true, // makes one literal of { ...{ a, b }, c }: see README.md
-    supported: { "dynamic-import": false },
-    plugins: [migrations],
-  });
+  const servers = programs.filter((name) => !OF_CLIENTS.includes(name));
+  const names = [...servers, "start/app", "start/serve", "platform/installed"];
+  const options = { ...OUR_CODE, packages: "external", plugins: [migrations] };
+  const { text, imports } = await bundle(names, pathOfOwn, options);
   writeFileSync(join(outdir, "own.cjs"), inAscii(asFunction(text)));
   return [...new Set(imports)].filter((name) => !ELSEWHERE.includes(name)).sort();
 }
@@ -78,14 +92,12 @@ async function bundlePackages(names) {
   const keyFile = join(outdir, "packages.key");
   if (readIfThere(keyFile) === key) return;
   rmSync(keyFile, { force: true });
-  // As Node does, which can require ES modules.
-  const options = { external: ELSEWHERE, conditions: ["module-sync"], plugins: [digests, ngrams] };
-  const { text } = await bundle(names, (name) => name, options);
+  const { text } = await bundle(names, (name) => name, { ...PACKAGES, plugins: [digests, ngrams] });
   writeFileSync(join(outdir, "packages.cjs"), inAscii(asFunction(text)));
   writeFileSync(keyFile, key);
 }
 
-/** Stores what V8 compiles of both files, without flags and with those of a server. */
+/** Stores what V8 compiles of the three files, without flags and with those of a server. */
 async function storeCompiled() {
   rmSync(join(outdir, "cache"), { recursive: true, force: true });
   mkdirSync(join(outdir, "cache"));
@@ -110,5 +122,5 @@ function readIfThere(file) {
 }
 
 mkdirSync(outdir, { recursive: true });
-await bundlePackages(await bundleOwn());
+await Promise.all([bundleOwn().then(bundlePackages), bundleClients()]);
 await storeCompiled();

@@ -2,12 +2,14 @@
 const { createHash } = require("node:crypto");
 const { readFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
-const { dirname, join } = require("node:path");
+const { basename, dirname, join } = require("node:path");
 const { cachedDataVersionTag } = require("node:v8");
 const { Script } = require("node:vm");
 
 const FOLDER = join(__dirname, "../../../dist/bundle");
-const [OWN, PACKAGES] = ["own.cjs", "packages.cjs"].map((name) => join(FOLDER, name));
+const [OWN, PACKAGES, CLIENTS] = ["own.cjs", "packages.cjs", "clients.cjs"].map((name) => join(FOLDER, name));
+/** Programs that talk to a server and need no part of it: a small bundle has them and their packages. */
+const OF_CLIENTS = ["cli/files", "cli/export", "cli/import", "platform/installed"];
 
 /**
  * The file with V8's compiled code of a text, for this version of Node, this processor and these flags. V8 itself compares
@@ -35,11 +37,22 @@ function evaluate(script, filename, find) {
 
 const scriptOf = (filename) => {
   const text = readFileSync(filename, "latin1"); // the build leaves only ASCII
-  return { text, script: new Script(text, { filename, cachedData: readCache(text) }) };
+  const script = new Script(text, { filename, cachedData: readCache(text) });
+  return { name: basename(filename), text, script };
 };
 
-/** Loads the bundle. @returns functions that evaluate a program by its name, and both texts with their scripts */
-function load() {
+/**
+ * Loads the bundle that has a program. @returns functions that evaluate a program by its name, and the texts of
+ * its files with their scripts
+ */
+const load = (program) => (OF_CLIENTS.includes(program) ? loadClients() : loadServer());
+
+function loadClients() {
+  const clients = scriptOf(CLIENTS);
+  return { parts: [clients], programs: evaluate(clients.script, CLIENTS, createRequire(CLIENTS)) };
+}
+
+function loadServer() {
   const node = createRequire(PACKAGES);
   const packages = scriptOf(PACKAGES);
   const modules = evaluate(packages.script, PACKAGES, node);
@@ -49,4 +62,4 @@ function load() {
   return { parts: [own, packages], programs: evaluate(own.script, OWN, find) };
 }
 
-module.exports = { cacheFile, load };
+module.exports = { OF_CLIENTS, cacheFile, load };

@@ -6,4 +6,4 @@ const { load } = require("./load.cjs");
 const [node, , program, ...options] = process.argv;
 helpIfAsked(program, options);
 process.argv = [node, program, ...options];
-load().programs[program]();
+load(program).programs[program]();
