@@ -133,6 +133,14 @@ describe("a secret", () => {
   });
 });
 
+test("a secret with a line break is refused, because no request could carry it", async () => {
+  const { place, with: set } = await fresh();
+  const { code, stderr } = await set({ CRM_SECRET: "a-secret\n" }).run(["apply", "."]);
+  const message = "The environment variable CRM_SECRET has a line break or another control character.\n";
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  expect(place.read("webhooks/crm.yaml")).toContain("${CRM_SECRET}");
+});
+
 test("an address may name a variable, which pull leaves", async () => {
   const { place, with: set } = await fresh();
   place.replace("webhooks/crm.yaml", "https://example.com", "${BASE}");

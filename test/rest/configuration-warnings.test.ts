@@ -96,6 +96,8 @@ const nested = { type: "function", function: { name: "f" } };
 /** Functions whose calls reach no server, and why. */
 const WITHOUT_SERVER: readonly (readonly [item: object, why: string])[] = [
   [{ name: "f" }, "it has no serverUrl."],
+  [{ name: "f", serverUrl: AT, secretKey: "abc\n" }, "its secretKey has a line break or another character"],
+  [{ ...nested, server: { url: AT, secret: "a\nb" } }, "its server.secret has a line break"],
   [{ name: "f", serverUrl: "" }, "it has no serverUrl."],
   [{ name: "f", serverUrl: 5 }, "its serverUrl is not a text."],
   ...["server_url", "serverURL", "servrUrl", "serverUri", "url", "uri", "endpoint", "server"].map(

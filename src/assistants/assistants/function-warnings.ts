@@ -38,11 +38,14 @@ async function readUsable({ organizationId, ports }: Scope, item: JsonObject) {
   return problem === undefined ? declared : `has parameters that ${problem}`;
 }
 
+/** A character that no value of an HTTP header can have. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** Why calls of a function reach no server; undefined if they may reach one. */
 function serverProblem(
   { ports }: Scope,
   item: JsonObject,
-  { serverUrl }: DeclaredFunction,
+  { serverUrl, secretKey }: DeclaredFunction,
 ): string | undefined {
   const nested = isNested(item);
   const field = nested ? "server.url" : "serverUrl";
@@ -55,7 +58,9 @@ function serverProblem(
       : `it has ${meant}, but no ${field}. Did you mean ${field}?`;
   }
   const refusal = ports.outbound.refusalOf(serverUrl);
-  return refusal && `its ${field} ${refusal}.`;
+  if (refusal) return `its ${field} ${refusal}.`;
+  if (secretKey === undefined || !UNSENDABLE.test(secretKey)) return undefined;
+  return `its ${nested ? "server.secret" : "secretKey"} has a line break or another character that no header can have.`;
 }
 
 /** Names that clients give the address of a server. */

@@ -93,7 +93,9 @@ export class Resolver {
       return {
         ...fields,
         ...(typeof address === "string" && { [url]: this.expanded(address, [...path, ...inside, url]) }),
-        ...(typeof variable === "string" && { [secret]: this.secret(variable) }),
+        ...(typeof variable === "string" && {
+          [secret]: this.secret(variable, [...path, ...inside, secret]),
+        }),
       };
     });
   }
@@ -128,7 +130,7 @@ export class Resolver {
       ...fields,
       url: address,
       ...(Array.isArray(events) && { events: events.length > 0 ? events : null }),
-      ...(typeof secret === "string" && { secret: this.secret(secret) }),
+      ...(typeof secret === "string" && { secret: this.secret(secret, ["secret"]) }),
     };
   }
 
@@ -150,9 +152,16 @@ export class Resolver {
     return undefined;
   }
 
-  private secret(text: string): Secret {
+  private secret(text: string, path: Path): Secret {
     const [, variable] = /^\$\{(.*)\}$/.exec(text)!; // checked by the schema
-    return new Secret(this.surroundings.environment[variable!] || undefined, variable);
+    const value = this.surroundings.environment[variable!];
+    // Secrets of functions are sent in a header.
+    if (value && /\p{Cc}/u.test(value))
+      this.refuse(
+        path,
+        `The environment variable ${variable} has a line break or another control character.`,
+      );
+    return new Secret(value || undefined, variable);
   }
 
   private text(value: unknown, path: Path): unknown {

@@ -110,7 +110,11 @@ async function importVersions(work: FolderImport, assistants: ReadonlySet<string
   };
   for await (const { assistantId, ...version } of recordsOf(work, "versions")) {
     const id = assistantId as string;
-    if (!assistants.has(id) || version.number === current.get(id)) continue;
+    if (!assistants.has(id)) continue;
+    if (version.number === current.get(id)) {
+      await compareVersions(work, id, [version]); // the assistant has brought it
+      continue;
+    }
     const size = JSON.stringify(version).length;
     if (id !== owner || batch.length === MOST.versions || bytes + size > MOST.bytes) await send();
     owner = id;
@@ -124,21 +128,53 @@ async function importVersions(work: FolderImport, assistants: ReadonlySet<string
 async function storeVersions(work: FolderImport, id: string, versions: readonly JsonObject[]): Promise<void> {
   const { target, report, progress } = work;
   progress(`versions of ${id}: ${String(versions.at(-1)!.number)}`);
-  const count = ({ result }: JsonObject) => {
+  const count = async ({ result }: JsonObject) => {
     const { imported, existing } = result as { imported: number; existing: number[] };
     if (imported > 0) report.stored("versions", imported);
-    if (existing.length > 0) report.unchanged("versions", existing.length);
+    const here = versions.filter(({ number }) => existing.includes(number as number));
+    report.unchanged("versions", await compareVersions(work, id, here));
   };
   try {
-    count(await target.run(VERSIONS, { id, versions: [...versions] }));
+    await count(await target.run(VERSIONS, { id, versions: [...versions] }));
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
     for (const version of versions) {
       const name = `${id}, version ${String(version.number)}`;
       const answer = await target.store("version", name, VERSIONS, { id, versions: [version] });
-      if (answer) count(answer);
+      if (answer) await count(answer);
     }
   }
+}
+
+/** Versions beyond the quota of the target may have been removed there. */
+function ifRemoved(error: unknown): JsonObject {
+  if (error instanceof TargetError && error.code === "VERSION_NOT_FOUND") return {};
+  throw error;
+}
+
+/**
+ * Refuses the versions whose numbers other ones have here: deployments and logs with these numbers mean another content.
+ * @returns the number of the others
+ */
+async function compareVersions(
+  { target, report }: FolderImport,
+  id: string,
+  versions: readonly JsonObject[],
+): Promise<number> {
+  if (versions.length === 0) return 0;
+  const fields = versions.map(
+    ({ number }) =>
+      `v${String(number)}: assistantVersion(assistantId: $id, number: ${String(number)}) { document }`,
+  );
+  const here = await target.run(`query ($id: ID!) { ${fields.join(" ")} }`, { id }).catch(ifRemoved);
+  const others = versions.filter(
+    ({ number, document }) => !isDeepStrictEqual(objectIn(here, `v${String(number)}`).document, document),
+  );
+  for (const { number } of others)
+    report.refuse(
+      `Version ${String(number)} of the assistant ${id}: another version has this number here. What refers to it, such as a deployment, now means that one.`,
+    );
+  return versions.length - others.length;
 }
 
 /** Imports what a draft changes: the parts of its document that differ from the assistant. */
