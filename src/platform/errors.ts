@@ -194,13 +194,15 @@ const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
 ];
 
 /** Whether a transaction lost to another one: serialization_failure or deadlock_detected. */
-export const isLostToAnother = (error: unknown): boolean =>
-  /^(40001|40P01)$/.test(String((Object(error) as { code?: unknown }).code));
+export const isLostToAnother = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlStateOf(error));
+
+/** The SQLSTATE of an error of PostgreSQL, or the code of another one. */
+const sqlStateOf = (error: unknown): string => String((Object(error) as { code?: unknown }).code);
 
 /** Runs a transaction, or a statement outside one, and again if PostgreSQL has ended it because of a deadlock: nothing is left then. */
 export const againAfterDeadlock = <R>(run: () => Promise<R>): Promise<R> =>
   run().catch((error: unknown) => {
-    if ((Object(error) as { code?: unknown }).code !== "40P01") throw error;
+    if (sqlStateOf(error) !== "40P01") throw error;
     return run();
   });
 

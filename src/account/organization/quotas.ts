@@ -188,7 +188,7 @@ export class Quotas {
     return room !== undefined;
   }
 
-  /** What is known of the organization's usage. Of concurrent requests one looks, and the others wait for it. */
+  /** Returns a remembered figure of the organization's usage. Concurrent requests share one look. */
   private async known(name: string, look: LookAtUsage): Promise<number | undefined> {
     const { organizationId, ports, inTransaction } = this.whole;
     const { usage } = ports.quotas;

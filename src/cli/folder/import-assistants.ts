@@ -154,7 +154,7 @@ function ifRemoved(error: unknown): JsonObject {
 
 /**
  * Refuses the versions whose numbers other ones have here: deployments and logs with these numbers mean another content.
- * @returns the number of the others
+ * @returns how many are the same here
  */
 async function compareVersions(
   { target, report }: FolderImport,

@@ -88,7 +88,7 @@ export interface QuotaLimits {
   readonly liveChats: number;
   /** Versions that are kept. */
   readonly versions: number;
-  /** What is remembered of organizations: their room by kind of record, and their stored bytes. */
+  /** Remembered usage of organizations: the room for each kind of record, and the stored bytes. */
   readonly usage: LRUCache<string, number, LookAtUsage>;
 }
 

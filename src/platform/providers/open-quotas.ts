@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Config } from "../settings/config";
 import type { LookAtUsage, QuotaLimits } from "../ports/ports";
 
-/** Kinds of usage of organizations that are remembered. */
+/** Remembered figures of all organizations together. */
 const MAX_REMEMBERED = 10_000;
 
 export const openQuotas = (config: Config): QuotaLimits => ({
