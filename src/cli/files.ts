@@ -91,6 +91,7 @@ async function validate(folder: string, { url, key, waiting }: Options): Promise
   const schemas = url ? await new Connection(url, key ?? "", waiting).schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
+  for (const line of records.flatMap(({ warnings }) => warnings)) print(line);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -163,6 +164,6 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  const lines = [...planLines({ ...left, others: [] }), ...left.steps.flatMap(keptOtherwise)];
+  const lines = [...planLines({ ...left, others: [], warnings: [] }), ...left.steps.flatMap(keptOtherwise)];
   throw new Error(`The server has not kept everything:\n${lines.join("\n")}`);
 }
