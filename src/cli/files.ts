@@ -15,7 +15,7 @@ import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
 import { waitOf } from "./transfer-options";
 
-const { usage: USAGE } = COMMANDS["cli/files"];
+const { usage: USAGE, commands: OF_FILES } = COMMANDS["cli/files"];
 /** Folder of the files if none is named. */
 const FOLDER = "parley";
 const DIFFERENT = 2;
@@ -64,7 +64,9 @@ async function run(): Promise<number> {
     throw new Error(`Name one command, and at most one folder.\nUsage: ${USAGE}`);
   for (const option of ["dry-run", "prune"] as const)
     if (values[option] && !FLAGS[name]?.includes(option))
-      throw new Error(`${name} has no option --${option}.\nUsage: ${USAGE}`);
+      throw new Error(
+        `${name} has no option --${option}.\nUsage: ${OF_FILES[name as keyof typeof OF_FILES].usage}`,
+      );
   const { PARLEY_URL, PARLEY_KEY } = process.env;
   inFolderOfCaller();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
@@ -91,6 +93,7 @@ async function validate(folder: string, { url, key, waiting }: Options): Promise
   const schemas = url ? await new Connection(url, key ?? "", waiting).schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
+  for (const line of records.flatMap(({ warnings }) => warnings)) print(line);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -163,6 +166,6 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  const lines = [...planLines({ ...left, others: [] }), ...left.steps.flatMap(keptOtherwise)];
+  const lines = [...planLines({ ...left, others: [], warnings: [] }), ...left.steps.flatMap(keptOtherwise)];
   throw new Error(`The server has not kept everything:\n${lines.join("\n")}`);
 }

@@ -2,10 +2,64 @@
 // What `--help` prints. It is known without a build, settings or packages.
 const COMMANDS = require("./commands.json");
 
-/** Prints the usage and the effect of a program, and ends the process, if `--help` is among its arguments. */
+const WIDTH = 100;
+/** Longest name beside which its description begins. */
+const MAX_NAME = 26;
+const SETTINGS = { "DATABASE_URL, …": "settings of the server, also from .env; docs/settings.md lists them" };
+const EXIT_CODES = { 0: "success", 1: "an error, which standard error names" };
+
+/**
+ * The text about a program.
+ * @param name of one of its commands, if it has several
+ * @param named puts the names of commands into a text
+ */
+exports.helpOf = (program, name, named = (text) => text) => {
+  const whole = COMMANDS[program] ?? COMMANDS.build;
+  const command = JSON.parse(named(JSON.stringify(name === undefined ? whole : whole.commands[name])));
+  const { usage, effect, environment, settings, exit, example } = command;
+  return [
+    `Usage: ${usage}`,
+    wrapped(effect, 0),
+    ...table("Arguments", command.arguments),
+    ...table("Options", command.options),
+    ...table("Environment", { ...environment, ...(settings && SETTINGS) }),
+    ...table("Exit codes", { ...EXIT_CODES, ...exit }),
+    `Example:\n  ${example}`,
+  ].join("\n\n");
+};
+
+/** Prints the help of a program or of one of its commands, and ends the process, if the options ask for it. */
 exports.helpIfAsked = (program, options) => {
-  if (![program, ...options].some((one) => one === "--help" || one === "-h")) return;
-  const { usage, effect } = COMMANDS[program] ?? COMMANDS.build;
-  console.log(`Usage: ${usage}\n\n${effect}`);
+  const { commands } = COMMANDS[program] ?? {};
+  if (![program, ...options].some(isHelp) && !(commands && options[0] === "help")) return;
+  const name = commands && options.find((one) => Object.hasOwn(commands, one));
+  console.log(exports.helpOf(program, name));
   process.exit(0);
 };
+
+const isHelp = (one) => one === "--help" || one === "-h";
+exports.isHelp = isHelp;
+
+function table(title, entries = {}) {
+  const names = Object.keys(entries);
+  if (names.length === 0) return [];
+  const column = Math.max(...names.map((name) => name.length).filter((length) => length <= MAX_NAME), 0) + 4;
+  const rows = names.map((name) => {
+    const text = wrapped(entries[name], column);
+    return name.length <= MAX_NAME
+      ? `  ${name}`.padEnd(column) + text
+      : `  ${name}\n${" ".repeat(column)}${text}`;
+  });
+  return [`${title}:\n${rows.join("\n")}`];
+}
+
+/** A text in lines that begin at a column, without the spaces before the first one. */
+function wrapped(text, column) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1);
+    if (line !== "" && column + line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.join(`\n${" ".repeat(column)}`);
+}

@@ -6,6 +6,7 @@
 const { readFileSync } = require("node:fs");
 const { join, sep } = require("node:path");
 const COMMANDS = require("./commands.json");
+const { helpOf, isHelp } = require("./help.cjs");
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 && minor < 13)) {
@@ -16,7 +17,9 @@ if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 
 const PARENT_CHECK_MS = 250;
 const root = join(__dirname, "../..");
 const { scripts, version } = require(join(root, "package.json"));
-const [name = "start", ...options] = process.argv.slice(2);
+const [first = "start", ...others] = process.argv.slice(2);
+/** `parley help apply` is `parley apply --help`. */
+const [name, ...options] = first === "help" && others.length > 0 ? [others[0], "--help"] : [first, ...others];
 
 process.env.PARLEY_COMMAND = ownCommand();
 /** The commands of operators: the program of each, by its name in package.json. */
@@ -28,18 +31,13 @@ const known = Object.fromEntries(
       : [[script, program]];
   }),
 );
-/** The commands for files, which are one program. */
-const OF_FILES = {
-  pull: "Writes the assistants of a server into files.",
-  diff: "Shows what apply would change.",
-  apply: "Changes a server so that it has what the files say.",
-  validate: "Checks files without a server.",
-};
+/** The program with the commands for files. */
 const FILES = "cli/files";
+const { commands: OF_FILES } = COMMANDS[FILES];
 delete known.parley;
 const isOfFiles = Object.hasOwn(OF_FILES, name);
 const program = Object.hasOwn(known, name) ? known[name] : isOfFiles ? FILES : undefined;
-const asksForHelp = options.some((one) => one === "--help" || one === "-h");
+const asksForHelp = options.some(isHelp);
 
 const INSTALLED = "platform/installed";
 const { programs } = require("./bundle/load.cjs").load(asksForHelp || !program ? INSTALLED : program);
@@ -50,10 +48,8 @@ else if (["-v", "--version", "version"].includes(name)) console.log(version);
 else if (!program) {
   console.error(`Parley has no command "${name}".\n\n${overview()}`);
   process.exitCode = 1;
-} else if (asksForHelp) {
-  const { usage, effect } = COMMANDS[program];
-  console.log(asInstalled(`Usage: ${usage}\n\n${effect}`));
-} else run(isOfFiles ? [name, ...options] : options);
+} else if (asksForHelp) console.log(helpOf(program, isOfFiles ? name : undefined, asInstalled));
+else run(isOfFiles ? [name, ...options] : options);
 
 function run(options) {
   for (const method of ["log", "error"]) {
@@ -86,9 +82,9 @@ function ownCommand() {
 }
 
 function overview() {
-  const effects = Object.keys(known).map((script) => [script, COMMANDS[known[script]].effect]);
-  const rows = [...effects, ...Object.entries(OF_FILES)].map(
-    ([script, effect]) => `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`,
+  const commands = Object.keys(known).map((script) => [script, COMMANDS[known[script]]]);
+  const rows = [...commands, ...Object.entries(OF_FILES)].map(
+    ([script, { effect }]) => `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`,
   );
   return asInstalled(
     [

@@ -34,12 +34,20 @@ export function withContinuation(error: unknown, kept: string | undefined, comma
   return new Error(`${(error as Error).message}\n\n${sentence}:\n  ${command}`, { cause: error });
 }
 
+/** Node sends no request to such an address, and its error repeats the password. @throws Error without the address */
+export function refuseCredentials(what: string, url: string): void {
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "")
+    throw new Error(`${what} must not contain a user name or a password.`);
+}
+
 /** An address without a slash at its end. @throws Error with the usage */
 export function addressOf(option: string, text: string, usage: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text))
     throw new Error(
       `${option} must be a URL that begins with http:// or https://; got "${text}".\nUsage: ${usage}`,
     );
+  refuseCredentials(option, text);
   const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
   if (address !== undefined)
     throw new Error(

@@ -1,29 +1,28 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder and those above it. Where the kernel refuses every folder, as below `/proc`, Node's recursive `mkdir`
- * never ends; here the first one fails.
+ * Creates a folder and those above it, one by one: Node's recursive `mkdir` never ends where the kernel refuses every
+ * folder, as below `/proc`.
  * @returns the first folder that was created; undefined if it existed
+ * @throws the error of the system, whose `path` is the first folder that cannot be created; EEXIST if that is a file
  */
-export async function makeFolder(folder: string, mode?: number): Promise<string | undefined> {
-  const first = await firstMissing(folder);
-  if (first !== undefined) await mkdir(first, { mode }).catch(unlessMadeMeanwhile);
-  await mkdir(folder, { recursive: true, mode });
-  return first;
+export function makeFolder(folder: string, mode?: number): string | undefined {
+  if (isFolder(folder)) return undefined;
+  const above = dirname(folder);
+  const first = above === folder ? undefined : makeFolder(above, mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (!isFolder(folder)) throw error; // another process may have made it meanwhile
+  }
+  return first ?? folder;
 }
 
-async function firstMissing(folder: string): Promise<string | undefined> {
-  if (await exists(folder)) return undefined;
-  return (await firstMissing(dirname(folder))) ?? folder;
-}
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== "ENOENT", // anything else is for `mkdir` to report
-  );
-
-function unlessMadeMeanwhile(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EEXIST") throw error;
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // anything else is for `mkdir` to report
+  }
 }

@@ -111,13 +111,13 @@ describe("an export", () => {
   );
 
   test.each([
-    ["asks to wait for longer than --wait", 500, "also after 0 s."],
+    ["asks to wait for longer than --wait", 500, "The server at URL failed with status 500, also after 0 s."],
     ["refuses the key meanwhile", 401, "The server refuses the key"],
   ])("stops and prints the command that continues if the server %s", async (_, status, reason) => {
     const folder = newFolder();
     const url = await proxy((count) => (count > 6 ? status : 200));
     const { code, stderr } = await exportTo(folder, url, "--wait", "0");
-    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason.replace("URL", url))]);
     expect(stderr).toContain(`npm run --silent export -- ${folder} --wait 0`);
     expect(stderr).not.toContain(key);
     expect(await exportTo(folder)).toMatchObject({ code: 0 });

@@ -173,6 +173,49 @@ test("a variable is a text after another $, which pull writes", async () => {
   expect(await elsewhere.run(["apply", "."])).toEqual(SAME);
 });
 
+test("what is in braces after a $ is sent as it is with a warning, unless it is a variable or escaped", async () => {
+  const { place, api } = await fresh();
+  const address = "https://example.com/${CRM TOKEN}/${}/${2}/${/$${a-b}";
+  place.write(
+    "assistants/b.yaml",
+    `key: b\nname: B\nchat:\n  prompt: "${"${no variable here}"}"\n  functions:\n    - name: f\n      serverUrl: ${address}\n`,
+  );
+  place.write("webhooks/w.yaml", "key: w\nurl: https://example.com/${2}/${2}\nsecret: ${CRM_SECRET}\n");
+  const expected = [
+    ["assistants/b.yaml:7:18", "${CRM TOKEN}"],
+    ["assistants/b.yaml:7:18", "${}"],
+    ["assistants/b.yaml:7:18", "${2}"],
+    ["webhooks/w.yaml:2:6", "${2}"],
+  ].map(
+    ([at, text]) =>
+      `${at}: Warning: "${text}" is not a variable and is sent as it is: names consist of letters, digits and _, and begin with a letter or _. If it is meant so, write a further $ before it.`,
+  );
+  const warnings = (stdout: string) => stdout.split("\n").filter((line) => line.includes("Warning"));
+  for (const [args, code] of [
+    [["validate", "."], 0],
+    [["diff", "."], 2],
+    [["apply", "."], 0],
+    [["diff", "."], 0],
+  ] as const) {
+    const { stdout, ...rest } = await place.run(args);
+    expect(rest).toEqual({ code, stderr: "" });
+    expect(warnings(stdout).slice(0, expected.length)).toEqual(expected);
+  }
+  const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
+  expect(data.find(({ key }: { key: string }) => key === "b").chat.functions[0].serverUrl).toBe(
+    "https://example.com/${CRM TOKEN}/${}/${2}/${/${a-b}",
+  );
+  expect(warnings((await place.run(["pull", "."])).stdout)).toEqual([]);
+  expect(place.read("assistants/b.yaml")).toContain(`serverUrl: ${address}\n`);
+  const elsewhere = new Workplace(emptyFolder(), place.running);
+  expect((await elsewhere.run(["pull", "."])).code).toBe(0);
+  expect(elsewhere.read("assistants/b.yaml")).toContain(
+    "serverUrl: https://example.com/$${CRM TOKEN}/$${}/$${2}/${/$${a-b}\n",
+  );
+  expect(warnings((await elsewhere.run(["validate", "."])).stdout)).toEqual([]);
+  expect(await elsewhere.run(["apply", "."])).toEqual(SAME);
+});
+
 test("a new assistant has its document as version 1, and each apply makes one more", async () => {
   const { place, api } = await fresh();
   const versions = async () => {

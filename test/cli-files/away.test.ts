@@ -47,25 +47,48 @@ async function failing(part: string, status: 429 | 503) {
 
 describe("while the server is away", () => {
   test.each<[what: string, part: string, status: 429 | 503, problem: string]>([
-    ["its schemas", "/schemas/workflow.json", 503, "The server failed with status 503."],
-    ["a query", "assistants(", 429, "The server asks to wait (status 429)."],
-    ["an upload", "uploadFile", 503, "The server failed with status 503."],
-    ["a mutation", "createAssistant", 429, "The server asks to wait (status 429)."],
+    ["its schemas", "/schemas/workflow.json", 503, "failed with status 503."],
+    ["a query", "assistants(", 429, "asks to wait (status 429)."],
+    ["an upload", "uploadFile", 503, "failed with status 503."],
+    ["a mutation", "createAssistant", 429, "asks to wait (status 429)."],
   ])("apply waits and repeats %s, which takes effect once", async (_what, part, status, problem) => {
     const { place, keys } = await failing(part, status);
     const { code, stdout, stderr } = await place.run(["apply", "."]);
-    expect([code, stderr]).toEqual([0, `${problem} Trying again in 0 s.\n`.repeat(FIRST)]);
+    const { url } = place.running;
+    expect([code, stderr]).toEqual([
+      0,
+      `The server at ${url} ${problem} Trying again in 0 s.\n`.repeat(FIRST),
+    ]);
     expect(stdout).toContain("k-");
     expect(new Set(keys.slice(0, FIRST + 1)).size).toBe(1);
     expect((await place.run(["diff", "."])).code).toBe(0);
   });
 
-  test("each command stops after the longest wait, without the key in its message", async () => {
-    const place = new Workplace(emptyFolder(), { url: "http://127.0.0.1:2", secretKey: running.secretKey });
+  test.each<[address: string, problem: string]>([
+    ["http://127.0.0.1:2", "cannot be reached (ECONNREFUSED)"],
+    ["http://parley.invalid", "cannot be reached (ENOTFOUND)"],
+    ["https://127.0.0.1:PORT", "cannot be reached (ERR_SSL_WRONG_VERSION_NUMBER)"],
+    ["http://127.0.0.1:PORT", "failed with status 502"],
+  ])("each command stops after the longest wait and names %s, but not the key", async (address, problem) => {
+    server = createServer((_, response) => response.writeHead(502).end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = address.replace("PORT", String((server.address() as AddressInfo).port));
+    const place = new Workplace(emptyFolder(), { url: `${url}/path/`, secretKey: running.secretKey });
     for (const command of ["pull", "diff", "apply", "validate"]) {
       const { code, stderr } = await place.run([command, ".", "--wait", "0"]);
-      expect([code, stderr]).toEqual([1, "The server cannot be reached (ECONNREFUSED), also after 0 s.\n"]);
+      expect([code, stderr]).toEqual([1, `The server at ${url} ${problem}, also after 0 s.\n`]);
     }
+  });
+
+  test("an address with a password is refused, and not printed", async () => {
+    const url = "http://user:pass-word@127.0.0.1:2";
+    const place = new Workplace(emptyFolder(), { url, secretKey: running.secretKey });
+    expect(await place.run(["pull", "."])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "The address of the server must not contain a user name or a password.\n",
+    });
   });
 
   test("the longest wait is a number of seconds", async () => {

@@ -1,8 +1,10 @@
-import { symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { emptyFolder, runToEnd } from "../support/server";
+import { until } from "../support/until";
 import { Workplace } from "./folders";
 
 const running = useApp();
@@ -303,6 +305,21 @@ test("two files cannot have the same key", async () => {
   expect((await place.run(["validate", "."])).stderr).toBe(
     'assistants/b.yaml:2:6: assistants/a.yaml has the key "a", too.\n',
   );
+});
+
+test("validate reads an attached file once, so its digest and its type are of the same content", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", `${ok}files: [hours.txt]\n`);
+  const pipe = join(place.folder, "assistants/hours.txt");
+  // The pipe is gone once it is opened.
+  const script = 'mkfifo "$1" && exec 3> "$1" && rm "$1" && echo "We open at nine." >&3';
+  const writer = spawn("/bin/sh", ["-c", script, "sh", pipe], { stdio: "ignore" });
+  try {
+    await until(() => existsSync(pipe));
+    expect(await place.run(["validate", "."])).toMatchObject({ code: 0, stderr: "" });
+  } finally {
+    writer.kill();
+  }
 });
 
 test("names that neither the files nor the server have are refused before anything is applied", async () => {

@@ -179,6 +179,31 @@ test("a version that an assistant does not have is refused before anything is ch
   expect(await place.run(["apply", "."])).toEqual(SAME);
 });
 
+test("a plan that pins a version says what the number is on this server", async () => {
+  const { api, place } = await folderWith({ "assistants/desk.yaml": desk });
+  const pin = (number: number) =>
+    place.write("deployments/d.yaml", `key: d\ntype: API\nassistant: desk\nassistantVersion: ${number}\n`);
+  const warning = (number: number, origin: string) =>
+    `deployments/d.yaml:4:19: Warning: This pins version ${number} of the assistant desk, which ${origin}. Other servers have another version with this number.\n`;
+  const { assistants } = await api.gql("{ assistants { data { versions { nodes { number createdAt } } } } }");
+  const since = `this server has had since ${assistants.data[0].versions.nodes[0].createdAt}`;
+  pin(1);
+  for (const [command, code] of [
+    ["diff", 2],
+    ["apply", 0],
+  ] as const) {
+    const { stdout, ...rest } = await place.run([command, "."]);
+    expect([rest, stdout]).toEqual([{ code, stderr: "" }, expect.stringContaining(warning(1, since))]);
+  }
+  expect(await place.run(["diff", "."])).toEqual(SAME);
+  place.write("assistants/desk.yaml", "key: desk\nname: Changed\n");
+  expect((await place.run(["diff", "."])).stdout).not.toContain("Warning");
+  pin(2);
+  expect((await place.run(["apply", "."])).stdout).toContain(warning(2, "apply makes"));
+  place.replace("deployments/d.yaml", "type: API", "type: API\nenabled: false");
+  expect((await place.run(["apply", "."])).stdout).not.toContain("Warning");
+});
+
 test("an upload is removed again if the server refuses the assistant", async () => {
   const { api, place } = await folderWith({ "assistants/desk.yaml": desk });
   place.write("assistants/desk.yaml", `${desk}files: [hours.txt]\n`);

@@ -42,10 +42,55 @@ describe.each(OWN)("npm run %s", (name, [program = ""]) => {
     });
     expect([status, stderr]).toEqual([0, ""]);
     const shown = name === "start" ? "npm start" : `npm run (--silent )?${name}\\b`;
-    expect(stdout).toMatch(new RegExp(`^Usage: ${shown}[^]*\n\n[A-Z].*\\.\n$`));
+    expect(stdout).toMatch(
+      new RegExp(
+        `^Usage: ${shown}[^]*\n\n[A-Z][^]*\\.\n\n([^]*\n\n)?Exit codes:\n {2}0 {2}.+\n {2}1 {2}[^]*\n\nExample:\n {2}.+\n$`,
+      ),
+    );
     expect(times()).toEqual(before);
     expect(existsSync(DATA_DIR)).toBe(false);
   });
+});
+
+interface Described {
+  readonly usage: string;
+  readonly options?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly example: string;
+}
+const ALL: [name: string, command: Described][] = [
+  ...Object.entries<Described>(COMMANDS),
+  ...Object.entries<Described>(COMMANDS["cli/files"].commands),
+];
+
+test.each(ALL)(
+  "the help of %s describes each option of the usage, and its example has no other",
+  (_, command) => {
+    const { usage, options = {}, example } = command;
+    const namedIn = (text: string) => [...new Set(text.match(/(?<= |\[|\|)--[a-z][a-z-]*/g))].sort();
+    const own = (text: string) => namedIn(text.replaceAll("--silent ", ""));
+    const described = Object.keys(options).map((name) => name.split(" ")[0]);
+    expect(described.sort()).toEqual(own(usage));
+    expect(own(example).filter((name) => !described.includes(name))).toEqual([]);
+  },
+);
+
+test.each(Object.keys(COMMANDS["cli/files"].commands))("parley help %s describes this command", (name) => {
+  const { usage, effect } = COMMANDS["cli/files"].commands[name as "pull"];
+  const asked = [
+    [name, "--help"],
+    ["help", name],
+    ["-h", name],
+  ].map((options) => {
+    const launcher = [join(ROOT, "src/cli/launch.mjs"), "cli/files", ...options];
+    return spawnSync(process.execPath, launcher, { encoding: "utf8", env: { PATH: process.env.PATH } });
+  });
+  for (const { status, stdout } of asked) {
+    expect([status, stdout.split("\n")[0]]).toEqual([0, `Usage: ${usage}`]);
+    expect(stdout.replaceAll("\n", " ")).toContain(effect);
+    expect(stdout).toMatch(/\n {2}--wait SECONDS {2}.*\(default: 60\)\n/);
+    expect(stdout).toContain("\n  PARLEY_URL  ");
+  }
 });
 
 test("a program that is started without npm prints its usage, too", async () => {
@@ -76,13 +121,21 @@ describe("the program of the package", () => {
       ],
     ]);
     expect(run("backup", "--help").stdout).toMatch(/^Usage: parley backup DIR/);
-    expect(run("apply", "--help").stdout).toMatch(/^Usage: parley pull\|diff\|apply\|validate \[DIR\]/);
+    for (const asked of [
+      ["apply", "--help"],
+      ["help", "apply"],
+    ])
+      expect(run(...asked).stdout).toMatch(
+        /^Usage: parley apply \[DIR\] \[--prune\] \[--dry-run\][^]*\nExample:\n {2}parley apply --dry-run\n$/,
+      );
+    expect(run("help", "backup")).toEqual(run("backup", "--help"));
     expect(run("key:create", "-h").stdout).toMatch(/^Usage: parley key:create \[--organization ID\]/);
   });
 
   test("refuses other commands, and prints errors with commands that it has", () => {
     const unknown = { status: 1, stderr: expect.stringMatching(/^Parley has no command "bench"\.\n/) };
     expect(run("bench")).toMatchObject(unknown);
+    expect(run("help", "bench")).toMatchObject(unknown);
     expect(run("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const held = "run `npm run release -- --drop`, or `npm start`; `-- --apply` runs it";
     expect(asInstalled(held, "npx parley")).toBe(

@@ -72,7 +72,10 @@ test("an address without a Parley server is named, without advice to run the com
 test("an import that cannot begin prints the command that tries again, and claims nothing", async () => {
   const away = ["--url", "http://127.0.0.1:2", "--wait", "0"];
   const { code, stderr } = await importWith("importing", "vapi", files.vapi!, ...away);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("The target cannot be reached")]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("The target at http://127.0.0.1:2 cannot be reached"),
+  ]);
   expect(stderr).toContain(
     `To try again, run the same command:\n  npm run --silent import -- vapi ${files.vapi} ${away.join(" ")}`,
   );

@@ -245,7 +245,7 @@ describe("waits and continues while the source", () => {
         return true;
       });
       const { stderr } = await runToEnd("cli/import", {}, ...argumentsFor(key, url));
-      expect(stderr).toContain("The source cannot be reached");
+      expect(stderr).toContain(`The source at ${url} cannot be reached`);
       expect(await shownBy(api)).toEqual(await shownBy(from));
     },
     3 * SERVER_TIMEOUT_MS,

@@ -78,6 +78,22 @@ describe("words in braces that are no variable", () => {
     });
   });
 
+  test("are named once in each field, and double braces around a name only as such", async () => {
+    const long = "x ".repeat(60);
+    const text = `{{double}} {{double}} {double} {{ double }} {{first name}} {{first name}} {${long}1} {${long}2}`;
+    const assistantId = await greeter({ initialMessage: text });
+    const query = `query ($id: ID!) { assistant(id: $id) { configurationWarnings { channel path message } } }`;
+    const { assistant } = await running.api.gql(query, { id: assistantId });
+    const warnings = assistant.configurationWarnings as { channel: string; path: string; message: string }[];
+    const ofChat = warnings.filter(({ channel }) => channel === "TEXT");
+    expect(ofChat.map(({ path, message }) => `${path}: ${message.split(" is not ")[0]}`)).toEqual([
+      "initialMessage: {{double}}",
+      "initialMessage: {{ double }}",
+      "initialMessage: {{first name}}",
+      expect.stringMatching(/^initialMessage: \{x x .*\.\.\.$/),
+    ]);
+  });
+
   test("are named in the parameters of functions, too", async () => {
     const assistantId = await greeter({});
     const property = {

@@ -7,9 +7,8 @@ export const VARIABLE_NAME_RULE = "letters, digits, _ and ., and begin with a le
 export const PLACEHOLDER = /\{([\p{L}_][\p{L}\p{M}\p{N}_.]*)\}/gu;
 /** A text that is a single variable. The group is its name. */
 export const WHOLE_PLACEHOLDER = /^\{([\p{L}_][\p{L}\p{M}\p{N}_.]*)\}$/u;
-/** Words in braces, as in `{first name}`. The group is what stands in the braces. */
-const IN_BRACES = /\{([\p{L}\p{M}\p{N}_. -]*)\}/gu;
-const DOUBLE_BRACES = /\{\{[\p{L}\p{M}\p{N}_. -]*\}\}/gu;
+/** Words in braces, as in `{{name}}` and `{first name}`. The group is what stands in single braces. */
+const IN_BRACES = /\{\{[\p{L}\p{M}\p{N}_. -]*\}\}|\{([\p{L}\p{M}\p{N}_. -]*)\}/gu;
 
 /** Names and their characters in one warning, which becomes a header. */
 const MAX_NAMES = 10;
@@ -21,23 +20,24 @@ export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER
 /** Parts of a text that look like variables but are not, with their braces: `{first name}`, `{{name}}`. */
 export function mistakesIn(text: string): string[] {
   if (!text.includes("{")) return [];
-  const single = [...text.matchAll(IN_BRACES)].filter(
-    ([, name]) => isWord(name!) && !VARIABLE_NAME.test(name!),
+  return [...text.matchAll(IN_BRACES)].flatMap(([whole, single]) =>
+    isWord(whole) && (single === undefined || !VARIABLE_NAME.test(single)) ? [whole] : [],
   );
-  return [...single, ...text.matchAll(DOUBLE_BRACES)].map(([whole]) => whole).filter(isWord);
 }
 
 /** Whether a text has a letter. `{2}` in a prompt is rarely meant as a variable. */
 const isWord = (text: string) => /\p{L}/u.test(text);
 
-/** The problems with the variables in a text. @param values undefined if they are not known */
+/** The problems with the variables in a text, one for each. @param values undefined if they are not known */
 export function variableProblems(text: string, values: JsonObject | null | undefined): string[] {
-  const mistakes = [...new Set(mistakesIn(text))].map(
-    (part) =>
-      `${shortened(part)} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
+  const parts = new Set(mistakesIn(text));
+  const mistakes = [...new Set([...parts].map(shortened))].map(
+    (part) => `${part} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
   );
   if (values === undefined) return mistakes;
-  const unset = [...new Set(namesIn(text))].filter((name) => !Object.hasOwn(values ?? {}, name));
+  const unset = [...new Set(namesIn(text))].filter(
+    (name) => !Object.hasOwn(values ?? {}, name) && !parts.has(`{{${name}}}`),
+  );
   const told = unset.map(
     (name) => `{${name}} has no test value: set one, or send a value with each chat, call or page.`,
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
 import { resultOf, transientIn } from "../import/target";
+import { refuseCredentials } from "../transfer-options";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
@@ -48,6 +49,7 @@ export class Connection {
   constructor(url: string, key: string, waiting: Pick<HttpOptions, "patienceMs" | "say">) {
     if (!/^https?:/.test(url) || !URL.canParse(url))
       throw new Error(`The address of the server must begin with http:// or https://; got "${url}".`);
+    refuseCredentials("The address of the server", url);
     this.url = new URL(url).href.replace(/\/$/, "");
     this.http = new Http({ name: NAME, headers: { "X-API-Key": key }, ...waiting });
     this.open = new Http({ name: NAME, headers: {}, ...waiting });

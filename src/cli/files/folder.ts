@@ -15,6 +15,8 @@ export interface LocalRecord {
   readonly key: string;
   readonly file: YamlFile;
   readonly fields: Fields;
+  /** Lines about values that are allowed, but probably not meant. */
+  readonly warnings: readonly string[];
 }
 
 /** Whether a name is that of a file with a record, which no command may overlook: its record would seem deleted. */
@@ -89,13 +91,14 @@ export async function readFolder(surroundings: Surroundings, schemas: Schemas): 
   ];
   if (problems.length === 0) problems.push(...duplicates(files));
   if (problems.length > 0) throw new FileProblems(problems);
-  const records = files.map((file) => {
+  const records: LocalRecord[] = [];
+  for (const file of files) {
     const resolver = new Resolver(file, file.path, surroundings);
-    const record = { kind: file.kind, key: file.key, file, fields: resolver.fields() };
+    const fields = await resolver.fields();
+    records.push({ kind: file.kind, key: file.key, file, fields, warnings: resolver.warnings });
     problems.push(...resolver.problems);
-    return record;
-  });
-  for (const record of records) problems.push(...(await refusedValues(record)));
+  }
+  problems.push(...records.flatMap(refusedValues));
   if (problems.length > 0) throw new FileProblems(problems);
   return records;
 }

@@ -15,8 +15,7 @@ import {
 import { areFunctions, equal } from "./changes";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
-import { escaped, expanded } from "./resolve";
-import { canGive, namesVariables } from "./variables";
+import { canGive, escaped, expanded, namesVariables } from "./variables";
 
 /** Longest collection that stays in brackets, about in characters. */
 const MAX_FLOW = 120;

@@ -3,7 +3,7 @@ import { shownChanges } from "./shown-changes";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
 import { KIND_NAMES, Secret, type Fields } from "./kinds";
-import { missingVersions } from "./pinned-versions";
+import { pinnedVersions } from "./pinned-versions";
 import { FileProblems } from "./problems";
 import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
@@ -29,6 +29,8 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** Records with a key that no file has, and that stay. */
   readonly others: readonly RemoteRecord[];
+  /** Lines about values of files that are allowed, but probably not meant. */
+  readonly warnings: readonly string[];
 }
 
 /** The changes after which the server has what the files say. @throws FileProblems, RequestError */
@@ -47,11 +49,13 @@ export async function makePlan(
     const step = await stepFor(record, remote, reading, problems);
     if (step) steps.push(step);
   }
-  problems.push(...(await missingVersions(local, remote, steps, reading)));
+  const pinned = await pinnedVersions(local, remote, steps, reading);
+  problems.push(...pinned.problems);
   if (problems.length > 0) throw new FileProblems(problems);
+  const warnings = [...local.flatMap((record) => record.warnings), ...pinned.warnings];
   return prune
-    ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [] }
-    : { steps, others };
+    ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [], warnings }
+    : { steps, others, warnings };
 }
 
 const inOrder = <T extends Pick<RemoteRecord, "kind">>(records: readonly T[]): T[] =>

@@ -12,13 +12,14 @@ const MAX_SHORT = 100;
 const CONTEXT = 2;
 
 /** The plan, as lines for a person. */
-export function planLines({ steps, others }: Plan): string[] {
+export function planLines({ steps, others, warnings }: Plan): string[] {
   const lines = steps.flatMap((step) => [
     `${MARKS[step.action]} ${titleOf(step)}`,
     ...step.changes.flatMap(changeLines),
   ]);
   const left = others.map(({ kind, key }) => `  ${KINDS[kind].noun} ${key}`);
   return [
+    ...warnings,
     ...(steps.length > 0 ? lines : ["The server has everything that the files say."]),
     ...(left.length > 0
       ? ["", `${counted(left.length, "record")} with a key that no file has (--prune deletes them):`, ...left]

@@ -4,7 +4,7 @@ import { besideIn } from "./beside";
 import { readYaml } from "./folder";
 import { slugOf } from "./keys";
 import { KINDS, type Fields, type Kind } from "./kinds";
-import { makeFolder } from "../folder/make-folder";
+import { makeOutputFolder } from "../folder/output-folder";
 import { Merge } from "./merge";
 import { beside, Places } from "./places";
 import { pulledFields } from "./pulled-fields";
@@ -36,7 +36,7 @@ export class Pull {
 
   /** @returns the number of written files. @throws FileProblems if a file of the folder cannot be read */
   async run(): Promise<number> {
-    makeFolder(this.folder);
+    makeOutputFolder(this.folder);
     const present = readYaml(this.folder);
     const records = await this.keyedRecords();
     const places = new Places(this.folder, present);

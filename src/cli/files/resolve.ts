@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { detectType } from "../../assistants/files/describe";
 import {
   CHANNELS,
   Expanded,
@@ -12,6 +14,7 @@ import {
   type Fields,
   type KnowledgeFile,
 } from "./kinds";
+import { expanded, mistakenVariables, variablesIn } from "./variables";
 import { isAbsolutePath, isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
 
@@ -24,23 +27,11 @@ export interface Surroundings {
   readonly needsVariables: boolean;
 }
 
-/** A variable. After a further `$`, it is a text like one. */
-export const VARIABLE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** The text with the values of the variables that it names. @returns the names of those that are not set, otherwise */
-export function expanded(text: string, environment: Surroundings["environment"]): string | readonly string[] {
-  const unset = variablesIn(text).filter((name) => !environment[name]);
-  if (unset.length > 0) return unset;
-  return text.replace(VARIABLE, (whole, escape: string, name: string) =>
-    escape === "" ? environment[name]! : whole.slice(1),
-  );
+/** A file beside a YAML file that an assistant answers from. */
+export interface LocalFile extends KnowledgeFile {
+  /** MIME type of the content. */
+  readonly type: string;
 }
-
-const variablesIn = (text: string): string[] =>
-  [...text.matchAll(VARIABLE)].flatMap(([, escape, name]) => (escape === "" ? [name!] : []));
-
-/** The reverse of `expanded` for a text that names no variables. */
-export const escaped = (text: string): string => text.replace(VARIABLE, (whole) => `$${whole}`);
 
 /** The text of a file without its last line break, which editors add. */
 export const withoutLastBreak = (text: string): string => text.replace(/\n$/, "");
@@ -48,6 +39,8 @@ export const withoutLastBreak = (text: string): string => text.replace(/\n$/, ""
 /** Reads what the fields of a YAML file refer to: texts, attached files and environment variables. */
 export class Resolver {
   readonly problems: string[] = [];
+  /** Lines about values that are allowed, but probably not meant. */
+  readonly warnings: string[] = [];
 
   constructor(
     private readonly file: YamlFile,
@@ -56,7 +49,7 @@ export class Resolver {
     private readonly surroundings: Surroundings,
   ) {}
 
-  fields(): Fields {
+  async fields(): Promise<Fields> {
     const { kind, fields } = this.file;
     if (kind === "assistant") return this.assistant(fields);
     if (kind === "workflow") return this.workflow(fields);
@@ -64,14 +57,14 @@ export class Resolver {
     return this.deployment(fields);
   }
 
-  private assistant(fields: Fields): Fields {
+  private async assistant(fields: Fields): Promise<Fields> {
     const channels = CHANNELS.filter((channel) => isFields(fields[channel]));
     return {
       ...fields,
       ...Object.fromEntries(
         channels.map((channel) => [channel, this.channel(fields[channel] as Fields, channel)]),
       ),
-      ...(Array.isArray(fields.files) && { files: this.files(fields.files as unknown[]) }),
+      ...(Array.isArray(fields.files) && { files: await this.files(fields.files as unknown[]) }),
     };
   }
 
@@ -145,6 +138,8 @@ export class Resolver {
   private expanded(text: string, path: Path): string | Expanded | undefined {
     const { environment, needsVariables } = this.surroundings;
     const value = expanded(text, environment);
+    for (const sentence of mistakenVariables(text))
+      this.warnings.push(this.file.problemAt(path, `Warning: ${sentence}`));
     const variables = Object.fromEntries(variablesIn(text).map((name) => [name, environment[name] ?? ""]));
     if (typeof value === "string")
       return Object.keys(variables).length > 0 ? new Expanded(value, text, variables) : value;
@@ -177,16 +172,21 @@ export class Resolver {
     }
   }
 
-  private files(entries: readonly unknown[]): KnowledgeFile[] {
-    return entries.flatMap((entry, index) => {
+  private async files(entries: readonly unknown[]): Promise<LocalFile[]> {
+    const files: LocalFile[] = [];
+    for (const [index, entry] of entries.entries()) {
       const { file, name = basename(String(file)) } = isFields(entry) ? entry : { file: entry };
       const path = ["files", index];
       const bytes = this.read(String(file), isFields(entry) ? [...path, "file"] : path);
-      if (bytes === undefined) return [];
-      const digest = hash("sha256", bytes, "hex");
-      const content = async () => new Uint8Array(await readFile(this.beside(String(file))));
-      return [{ name: String(name).normalize("NFC"), digest, content }];
-    });
+      if (bytes === undefined) continue;
+      files.push({
+        name: String(name).normalize("NFC"),
+        digest: hash("sha256", bytes, "hex"),
+        type: await typeOf(bytes),
+        content: async () => new Uint8Array(await readFile(this.beside(String(file)))),
+      });
+    }
+    return files;
   }
 
   private beside(path: string): string {
@@ -213,4 +213,10 @@ export class Resolver {
   private refuse(path: Path, message: string): void {
     this.problems.push(this.file.problemAt(path, message));
   }
+}
+
+async function typeOf(bytes: Buffer): Promise<string> {
+  const { content, detectedType } = await detectType(Readable.from([bytes]));
+  await content.toArray(); // the type may depend on the end
+  return detectedType();
 }

@@ -1,6 +1,5 @@
-import { Readable } from "node:stream";
 import { originsOf } from "../../assistants/configurations/origins";
-import { cleanName, detectType } from "../../assistants/files/describe";
+import { cleanName } from "../../assistants/files/describe";
 import {
   MAX_EDGES,
   MAX_NODES,
@@ -11,7 +10,8 @@ import { counted, DomainError, quoted, type Problem } from "../../platform/error
 import { jsonProblem, sizeProblem, textProblem } from "../../platform/json/storable";
 import { isReadable } from "../../platform/ports/document-reader";
 import type { LocalRecord } from "./folder";
-import { isFields, sentValue, type Fields, type KnowledgeFile } from "./kinds";
+import { isFields, sentValue, type Fields } from "./kinds";
+import type { LocalFile } from "./resolve";
 import type { Path } from "./yaml-file";
 
 /** Fields whose values are any JSON, which the server stores as it is. */
@@ -25,12 +25,12 @@ const JSON_VALUES = [
 ];
 
 /** Lines about values that every server of this version refuses, although they suit the schema of the file. */
-export async function refusedValues(record: LocalRecord): Promise<string[]> {
+export function refusedValues(record: LocalRecord): string[] {
   const { file, fields } = record;
   const lines = [...problemsIn(fields, []), ...wrongOrigins(fields), ...wrongParts(fields)].map(
     ({ at, message }) => file.problemAt(at, `${at.join(".")} ${message}.`),
   );
-  return [...lines, ...(await wrongFiles(record))];
+  return [...lines, ...wrongFiles(record)];
 }
 
 interface Refusal {
@@ -98,31 +98,15 @@ const refusal =
   });
 
 /** Lines about attached files that assistants cannot have. */
-async function wrongFiles({ file, fields }: LocalRecord): Promise<string[]> {
-  const files = (fields.files ?? []) as readonly KnowledgeFile[];
-  const lines = files.map(async ({ name, digest, content }, index) => {
+function wrongFiles({ file, fields }: LocalRecord): string[] {
+  const files = (fields.files ?? []) as readonly LocalFile[];
+  return files.flatMap(({ name, digest, type }, index) => {
     const clean = cleanName(name);
     const first = files.findIndex((one) => one.name === name && one.digest === digest);
+    const refuse = (message: string) => [file.problemAt(["files", index], message)];
     if (clean !== name)
-      return [
-        file.problemAt(
-          ["files", index],
-          `A file cannot have the name ${quoted(name)}; give it the name ${quoted(clean)}.`,
-        ),
-      ];
-    if (first < index)
-      return [
-        file.problemAt(["files", index], `files.${first} is the same file: ${name} with the same content.`),
-      ];
-    const type = await typeOf(await content());
-    const message = `${name} is a file of type ${type}, which assistants cannot read.`;
-    return isReadable(type) ? [] : [file.problemAt(["files", index], message)];
+      return refuse(`A file cannot have the name ${quoted(name)}; give it the name ${quoted(clean)}.`);
+    if (first < index) return refuse(`files.${first} is the same file: ${name} with the same content.`);
+    return isReadable(type) ? [] : refuse(`${name} is a file of type ${type}, which assistants cannot read.`);
   });
-  return (await Promise.all(lines)).flat();
-}
-
-async function typeOf(bytes: Uint8Array): Promise<string> {
-  const { content, detectedType } = await detectType(Readable.from([Buffer.from(bytes)]));
-  await content.toArray(); // the type may depend on the end
-  return detectedType();
 }

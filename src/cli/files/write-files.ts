@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, sep, win32 } from "node:path";
-import { makeFolder } from "../folder/make-folder";
+import { makeOutputFolder } from "../folder/output-folder";
 
 /** Whether a path leads into a folder. Both are free of symbolic links. */
 export function isInside(folder: string, path: string): boolean {
@@ -18,9 +18,9 @@ export const isAbsolutePath = (path: string): boolean => win32.isAbsolute(path);
  */
 export function writeChanged(folder: string, path: string, content: string | Uint8Array): boolean {
   const bytes = Buffer.from(content as Uint8Array);
-  makeFolder(folder);
+  makeOutputFolder(folder);
   if (!isInside(folder, path)) throw new Error(`${path} is outside the folder ${folder}.`);
-  makeFolder(dirname(path));
+  makeOutputFolder(dirname(path));
   if (!isInside(realpathSync(folder), realpathSync(dirname(path))))
     throw new Error(`${path} is outside the folder ${folder}.`);
   if (contentOf(path)?.equals(bytes)) return false;

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
-import { makeFolder } from "./make-folder";
+import { makeOutputFolder } from "./output-folder";
 import {
   CONTENTS,
   FORMAT,
@@ -68,7 +68,7 @@ export class FolderWriter {
    * @throws Error if the folder has something else
    */
   static open(folder: string, source: string, organizationId: string): FolderWriter {
-    makeFolder(join(folder, CONTENTS), PRIVATE_FOLDER);
+    makeOutputFolder(join(folder, CONTENTS), PRIVATE_FOLDER);
     const state = stateIn(folder) ?? newState(folder, source, organizationId);
     if (state.organizationId !== organizationId)
       throw new Error(

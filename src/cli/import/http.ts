@@ -55,7 +55,8 @@ export class Http {
 
   /** @throws ImportStoppedError after the longest wait; RefusedError if the request fails again and again with 500 */
   async send(url: string, sent: Sent = {}): Promise<Answer> {
-    const { name, patienceMs, say } = this.options;
+    const { patienceMs, say } = this.options;
+    const name = `${this.options.name} at ${new URL(url).origin}`; // without credentials, and what a link may contain
     for (let [tries, waited] = [1, 0]; ; tries++) {
       const tried = await this.try(url, sent);
       const problem = problemOf(tried, sent);

@@ -126,7 +126,7 @@ async function copiedPrograms(native: string): Promise<string> {
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     if (process.getuid?.() === 0) await makeEnterable(dataDir);
-    else await makeFolder(dataDir, 0o700);
+    else makeFolder(dataDir, 0o700);
   } catch (error) {
     throw new Error(unusable(dataDir, error as NodeJS.ErrnoException), { cause: error });
   }
@@ -140,7 +140,7 @@ function unusable(dataDir: string, { code, message }: NodeJS.ErrnoException): st
 
 /** Creates a folder that others may enter, whatever the umask; existing folders keep their mode. */
 async function makeEnterable(folder: string): Promise<void> {
-  const first = await makeFolder(folder);
+  const first = makeFolder(folder);
   for (let made = folder; first && made.length >= first.length; made = dirname(made)) {
     await chmod(made, 0o711);
   }

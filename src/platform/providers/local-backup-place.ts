@@ -20,7 +20,7 @@ const notWritable = (folder: string, user: string): string =>
 
 async function makeEmpty(folder: string): Promise<void> {
   try {
-    await makeFolder(folder, 0o700);
+    makeFolder(folder, 0o700);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
