@@ -15,7 +15,7 @@ const DRAFT =
 const VERSIONS =
   "mutation ($id: ID!, $versions: [ImportAssistantVersionInput!]!) { result: importAssistantVersions(assistantId: $id, versions: $versions) { imported existing } }";
 
-const OWN = "id key name description variables missingVariables projectId createdAt";
+const OWN = "id key name description variables missingVariables projectId createdAt updatedAt";
 const RAG = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
 const CHANNELS = ["voice", "sms", "chat"] as const;
 /** Versions, and bytes of them, per mutation. */
