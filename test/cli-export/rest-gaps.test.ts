@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, typeof KEPT | RegE
   Log: {
     ...{ id: KEPT, chat: KEPT, createdAt: KEPT, customerMetadata: KEPT, messages: KEPT, metadata: KEPT },
     ...{ recordingUrl: KEPT, type: KEPT },
-    lengthSeconds: /conversations.* times of calls/,
+    lengthSeconds: /conversations.* calls with their times/,
     version: /conversations.* versions/,
   },
   Chat: {

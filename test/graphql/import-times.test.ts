@@ -93,3 +93,33 @@ describe("an imported webhook destination that is disabled at the source", () =>
     expect(error.extensions.code).toBe("WEBHOOK_DESTINATION_DISABLED");
   });
 });
+
+describe("an imported call", () => {
+  const LOGS =
+    'mutation ($logs: [ImportLogInput!]!) { importLogs(assistantId: "times", logs: $logs) { imported existing } }';
+  const CALL = "query ($id: ID!) { call(id: $id) { kind status createdAt dialedAt answeredAt endedAt } }";
+  const call = { kind: "WEB", dialedAt: "2022-01-01T00:00:01.000Z", answeredAt: "2022-01-01T00:00:03.000Z" };
+  const log = {
+    ...{ id: "call/1", type: "VOICE", createdAt: CREATED, endedAt: "2022-01-01T00:01:00.000Z" },
+    ...{ messages: [], call },
+  };
+  beforeAll(async () => {
+    await importer.gql("mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }", {
+      input: { id: "times", name: "A" },
+    });
+  });
+
+  test("keeps its times, and stays as it is when it is imported again", async () => {
+    const result = { status: "ended", createdAt: CREATED, endedAt: log.endedAt, ...call };
+    expect((await importer.gql(LOGS, { logs: [log, log] })).importLogs.imported).toBe(1);
+    expect((await importer.gql(CALL, { id: log.id })).call).toEqual(result);
+    const changed = { ...log, call: { kind: "PHONE" } };
+    expect((await importer.gql(LOGS, { logs: [changed] })).importLogs.existing).toEqual([log.id]);
+    expect((await importer.gql(CALL, { id: log.id })).call).toEqual(result);
+  });
+
+  test("is refused on another channel", async () => {
+    const error = await importer.gqlError(LOGS, { logs: [{ ...log, id: "call/2", type: "TEXT" }] });
+    expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "logs.0.call" }] });
+  });
+});

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../platform/json/json-object";
-import { objectsIn } from "../import/source";
+import { isObject, objectsIn } from "../import/source";
 import { LogBatch, storedLogIds } from "../import/rest-logs";
 import { TargetError } from "../import/target";
 import { contentOf } from "./check-folder";
@@ -39,6 +39,7 @@ async function isHere({ target }: FolderImport, id: string): Promise<boolean> {
 
 const LOG =
   "id type createdAt label endedAt endedReason recordingUrl phoneNumber uniqueId variables workflowId workflowNodeId deploymentId assistantVersion draft";
+const CALL = "kind createdAt dialedAt answeredAt";
 const PERSON = "userName userId anonymousId externalId";
 const MESSAGE = "id role channel content metadata toolCallId toolCalls createdAt";
 /** Bytes of logs that wait to be stored together. */
@@ -109,7 +110,6 @@ function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined
   const person = picked(customer, PERSON);
   for (const name of Object.keys(person)) if (typeof person[name] === "string") delete customer[name];
   if (customer.uniqueId === record.uniqueId) delete customer.uniqueId;
-  if (record.call !== null) report.note("The calls of logs: only their conversations are imported.");
   if (record.recordingUrl)
     report.note("The recording of this log stays at its address, and ends with it.", id);
   const { errors } = record.metadata as JsonObject;
@@ -117,6 +117,7 @@ function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined
     ...picked(record, LOG),
     ...Object.fromEntries(Object.entries(person).filter(([, value]) => typeof value === "string")),
     ...{ metadata: customer, messages: objectsIn(record.messages).map((one) => picked(one, MESSAGE)) },
+    ...(isObject(record.call) && { call: picked(record.call, CALL) }),
     ...(Array.isArray(errors) && { errors: objectsIn(errors).map((one) => picked(one, "at message")) }),
   };
 }

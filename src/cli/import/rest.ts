@@ -16,7 +16,7 @@ export const NEVER_GIVEN = [
   "Of assistants: drafts, and versions with their notes. The import makes versions of its own.",
   "Of webhook destinations: keys in files, and whether one is disabled. Those that are new here are enabled.",
   "Of API keys: their last uses.",
-  "Of conversations: variables, versions, drafts, workflows and deployments, and times of calls.",
+  "Of conversations: variables, versions, drafts, workflows, deployments, and calls with their times: of a call, there is only the log.",
   "What assistants remember of people, past events and deliveries, logs of deleted assistants, the audit log, erasures, and exports of people.",
 ];
 
