@@ -15,7 +15,7 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 
-const CallKind = { PHONE: "PHONE", WEB: "WEB" };
+export const CallKind = { PHONE: "PHONE", WEB: "WEB" };
 registerEnumType(CallKind, {
   name: "CallKind",
   description: "Kind of a call.",

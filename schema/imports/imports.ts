@@ -1,8 +1,8 @@
 import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Keys } from "../../src/account/organization/keys";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
+import { importConversations } from "../../src/channels/calls/import-calls";
 import { importAssistant, type ImportedAssistant } from "../../src/assistants/versions/import-assistant";
-import { importLogs } from "../../src/chats/logs/import-logs";
 import { importDestination } from "../../src/events/webhooks/import-destination";
 import { Assistant } from "../assistants/assistants";
 import type { Context } from "../core/context";
@@ -88,6 +88,6 @@ export class ImportResolver {
     description: `Stores conversations of another service as logs of an assistant, with their ids. Causes no events and no answers. Logs with these ids that exist stay as they are. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.`,
   })
   importLogs(@Args() { assistantId, logs }: ImportLogsArgs, @Ctx() { scope }: Context) {
-    return importLogs(scope, assistantId, logs);
+    return importConversations(scope, assistantId, logs);
   }
 }

@@ -21,6 +21,8 @@ import { ImportVersionInput } from "./version-inputs";
 export const FOREIGN_ID = { minLength: 1, maxLength: 255 } as const;
 export const KEPT_ID = "Id to keep, of any form; 1 to 255 characters.";
 export const CREATED = "Creation time. Default: now.";
+export const UPDATED =
+  "Time of the last change. Default: that of the creation or, of an existing record, now.";
 
 @InputType({
   description:
@@ -35,6 +37,8 @@ export class ImportAssistantInput extends CreateAssistantInput {
     description: `${CREATED} Does not change that of an existing record.`,
   })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
   @Field(() => UpdateVoiceConfigurationInput, { nullable: true, description: "Configuration for calls." })
   voice?: UpdateVoiceConfigurationInput | null;
   @Field(() => UpdateSmsConfigurationInput, { nullable: true, description: "Configuration for SMS." })
@@ -70,6 +74,8 @@ export class ImportProjectInput extends CreateProjectInput {
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
 }
 
 @InputType({ description: "API key of another service." })
@@ -93,6 +99,15 @@ export class ImportWebhookDestinationInput extends CreateWebhookDestinationInput
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
+  @Rule({ nullable: false })
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      "Whether events are sent to it. Default: true or, of an existing one, as it is unless something else changes.",
+  })
+  enabled?: boolean;
 }
 
 @InputType({ description: "Record of an uploaded file of another service." })

@@ -1,5 +1,6 @@
 import { ID, InputType, Int } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { CallKind } from "../calls/calls";
 import { Field } from "../core/decorators";
 import { Channel, MessageRole } from "../core/enums";
 import { Rule } from "../core/rules";
@@ -42,6 +43,21 @@ export class ImportErrorInput {
   message!: string;
 }
 
+@InputType({ description: "Call of an imported log." })
+export class ImportCallInput {
+  @Field(() => CallKind, { description: "Kind of the call." })
+  kind!: "PHONE" | "WEB";
+  @Field(() => Date, {
+    nullable: true,
+    description: "Time when the call was placed. Default: that of the log.",
+  })
+  createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: "Time when the voice engine started to dial." })
+  dialedAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: "Time when the call was answered." })
+  answeredAt?: Date | null;
+}
+
 @InputType({ description: "Log of another service, of a conversation that has ended." })
 export class ImportLogInput {
   @Rule({ minLength: 1, maxLength: 255 })
@@ -69,6 +85,12 @@ export class ImportLogInput {
   @Field(() => String, { nullable: true, description: "URL of the recording." })
   recordingUrl?: string | null;
   @Rule({ maxLength: 255 })
+  @Field(() => ImportCallInput, {
+    nullable: true,
+    description:
+      "Call that the conversation was; only with type VOICE. Default: none; there is a log, but no call.",
+  })
+  call?: ImportCallInput | null;
   @Field(() => String, { nullable: true, description: "Phone number of the person." })
   phoneNumber?: string | null;
   @Rule(IDENTIFIER)

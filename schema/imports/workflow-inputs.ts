@@ -3,7 +3,7 @@ import { Field } from "../core/decorators";
 import { Rule } from "../core/rules";
 import { CreateDeploymentInput } from "../workflows/deployments";
 import { CreateWorkflowEdgeInput, CreateWorkflowInput, CreateWorkflowNodeInput } from "../workflows/inputs";
-import { CREATED, FOREIGN_ID, KEPT_ID } from "./inputs";
+import { CREATED, FOREIGN_ID, KEPT_ID, UPDATED } from "./inputs";
 
 @InputType({ description: "Node of a workflow of another service." })
 export class ImportWorkflowNodeInput extends CreateWorkflowNodeInput {
@@ -12,6 +12,8 @@ export class ImportWorkflowNodeInput extends CreateWorkflowNodeInput {
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
 }
 
 @InputType({ description: "Edge of a workflow of another service." })
@@ -21,6 +23,8 @@ export class ImportWorkflowEdgeInput extends CreateWorkflowEdgeInput {
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
 }
 
 @InputType({
@@ -32,6 +36,8 @@ export class ImportWorkflowInput extends CreateWorkflowInput {
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
   @Rule({ maxItems: 200 })
   @Field(() => [ImportWorkflowNodeInput], { description: "All nodes, at most 200." })
   nodes!: ImportWorkflowNodeInput[];
@@ -47,4 +53,6 @@ export class ImportDeploymentInput extends CreateDeploymentInput {
   id!: string;
   @Field(() => Date, { nullable: true, description: CREATED })
   createdAt?: Date | null;
+  @Field(() => Date, { nullable: true, description: UPDATED })
+  updatedAt?: Date | null;
 }

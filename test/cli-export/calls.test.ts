@@ -9,7 +9,7 @@ import { linesIn } from "./organization";
 const running = useApp(FAST);
 
 test(
-  "the log of a call has the facts of the call, and is imported as a conversation",
+  "the log of a call has the facts of the call, and both are imported",
   async () => {
     const { api, secretKey } = await running.otherOrganization();
     const assistantId = await speaker(api);
@@ -27,13 +27,14 @@ test(
     const key = (await importerOf(empty)).headers["X-API-Key"]!;
     const into = { PARLEY_URL: running.url, PARLEY_KEY: key };
     const { stdout } = await runToEnd("cli/import", into, "parley", folder);
-    expect(stdout).toContain("The calls of logs: only their conversations are imported.");
-    const { log: copy } = await empty.gql(
-      "query ($assistantId: ID!, $id: ID!) { log(assistantId: $assistantId, id: $id) { type messages customerMetadata } }",
-      { assistantId, id },
-    );
-    expect(copy).toMatchObject({ type: "VOICE", customerMetadata: { order: 7, userId: "ada" } });
-    expect(copy.messages.items).toHaveLength(call.chat.messages.length);
+    expect(stdout).toContain("logs: 1 imported");
+    const query = `query ($assistantId: ID!, $id: ID!) {
+      call(id: $id) { kind status createdAt dialedAt answeredAt endedAt endedReason phoneNumber userId metadata label }
+      calls(first: 2) { totalCount }
+      log(assistantId: $assistantId, id: $id) { type lengthSeconds customerMetadata messages } }`;
+    const copy = await empty.gql(query, { assistantId, id });
+    expect(copy).toEqual(await api.gql(query, { assistantId, id }));
+    expect(copy.calls.totalCount).toBe(1);
   },
   2 * SERVER_TIMEOUT_MS,
 );

@@ -134,6 +134,7 @@ async function addSettings(api: Api, assistantId: string, projectId: string): Pr
     "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }";
   const hook = { url: "https://example.com/hook", secret: "webhook-secret" };
   await api.gql(create, { input: { ...hook, name: "CRM", key: "crm", events: ["session-end"] } });
+  await addDisabledDestination(api, { ...hook, id: "old-hook", name: "Broken" });
   await api.gql(create, { input: { ...hook, projectId } });
   await api.post(
     "/rest/v1/organization/keys",
@@ -143,6 +144,14 @@ async function addSettings(api: Api, assistantId: string, projectId: string): Pr
   await api.gql(`mutation {
     updateOrganization(input: { requireSignedIdentity: true }) { id }
     updateRetention(input: { logsDays: 4000, eventsDays: 400 }) { id } }`);
+}
+
+async function addDisabledDestination(api: Api, input: object): Promise<void> {
+  const importer = await importerOf(api);
+  await importer.gql(
+    "mutation ($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }",
+    { input: { ...input, enabled: false } },
+  );
 }
 
 /** @returns the id of a chat that is live */

@@ -44,7 +44,8 @@ describe("an export", () => {
     });
     expect(assistants[1]).toMatchObject({ draft: { basedOn: 4, document: { name: "Drafted" } } });
     expect(linesIn(folder, "webhook-destinations.ndjson")).toMatchObject([
-      { name: "CRM", secret: "webhook-secret", projectId: null },
+      { name: "CRM", secret: "webhook-secret", projectId: null, enabled: true },
+      { name: "Broken", enabled: false },
       { projectId: assistants[0]!.projectId },
     ]);
     expect(assistants[0]).toMatchObject({ missingVariables: "BLANK" });
@@ -99,11 +100,7 @@ describe("an export", () => {
 /** Fields whose values belong to one server, by the file in which they stand. */
 const OF_SERVER: Readonly<Record<string, readonly string[]>> = {
   organization: ["id", "name", "from"],
-  assistants: ["updatedAt", "attachedAt", "status", "passages", "headerNames"],
-  workflows: ["updatedAt"],
-  deployments: ["updatedAt"],
-  projects: ["updatedAt"],
-  "webhook-destinations": ["updatedAt"],
+  assistants: ["attachedAt", "status", "passages", "headerNames"],
   keys: ["lastUsedAt"],
 };
 

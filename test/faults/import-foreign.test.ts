@@ -17,6 +17,7 @@ const TEXT = {
   ...{ initialMessage: "Hi", prompt: "Be kind.", resources: "", provider: "OPENAI", temperature: 1 },
   ...{ maxTokensOutput: 100, functions: [], isRagEnabled: true, ragTriggerTopics: "prices" },
 };
+const TIMES = { createdAt: "2022-12-01T00:00:00.000Z", updatedAt: "2022-12-24T00:00:00.000Z" };
 const MESSAGES = [
   { role: "bot", content: "Hello.", time: 1 },
   { role: "human", text: "Hi there", createdAt: "2023-01-01T00:00:05Z" },
@@ -27,7 +28,7 @@ const MESSAGES = [
 const ANSWERS: Readonly<Record<string, unknown>> = {
   "/rest/v1/organization": { id: "9" },
   "/rest/v1/assistants?order=asc&page=1&take=100": page([
-    { id: 7, name: "Seven", color: "red" },
+    { id: 7, name: "Seven", color: "red", ...TIMES },
     { id: "a/b?c", name: "Odd", description: null, variables: { n: 1 } },
     { id: "nameless" },
   ]),
@@ -65,7 +66,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     { id: 3, value: "a-key-only-for-imports", type: "SECRET", status: "ACTIVE", permissions: ["import"] },
   ],
   "/rest/v1/settings": [
-    { id: 1, url: "https://example.com/hook", secret: "s", name: null, createdAt: "2023-01-01T00:00:00Z" },
+    { id: 1, url: "https://example.com/hook", secret: "s", name: null, ...TIMES },
     { id: 2, url: "http://10.0.0.1/hook", secret: "s", name: null },
   ],
 };
@@ -112,6 +113,15 @@ describe("an import from a service of another kind", () => {
       theme: { title: "T" },
       mode: "VOICE_ONLY",
     });
+  });
+
+  test("keeps the times that the source shows, and lists the records without any", async () => {
+    const { assistant, webhookDestinations } = await running.api.gql(
+      '{ assistant(id: "7") { createdAt updatedAt } webhookDestinations { createdAt updatedAt } }',
+    );
+    expect([assistant, ...webhookDestinations]).toEqual([TIMES, TIMES]);
+    for (const sentence of ["Creation times of assistants", "Times of the last changes of assistants"])
+      expect(result.stdout).toContain(sentence);
   });
 
   test("leaves out values that are not allowed here, and keeps the others beside them", async () => {

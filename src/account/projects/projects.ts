@@ -3,6 +3,7 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { hasValues } from "../../platform/database/has-values";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Input, PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -12,10 +13,8 @@ export type Project = PublicRow<"projects">;
 export type ProjectInput = Input<"projects">;
 
 /** A project of another service. */
-export interface ImportedProject extends ProjectInput {
+export interface ImportedProject extends ProjectInput, KeptTimes {
   readonly id: string;
-  /** Default: now. */
-  readonly createdAt?: Date | null;
 }
 
 /** Groups of assistants with webhook destinations of their own. */
@@ -47,17 +46,18 @@ export class Projects {
   }
 
   /** Creates a project with this id, or makes the one with this id equal to it. */
-  async import({ id, createdAt, ...input }: ImportedProject): Promise<Project> {
+  async import({ id, createdAt, updatedAt, ...input }: ImportedProject): Promise<Project> {
     const [stored] = await this.scope.table("projects").where({ id }).forUpdate();
-    if (stored) return hasValues(stored, input) ? stored : this.update(id, input);
-    const times = createdAt && { createdAt, updatedAt: createdAt };
+    const values = { ...input, ...(updatedAt && { updatedAt }) };
+    if (stored) return hasValues(stored, values) ? stored : this.update(id, values);
+    const times = timesOfNew({ createdAt, updatedAt });
     const [row] = await this.scope.insert("projects", { ...input, id, ...times });
     return row!;
   }
 
   /** @throws PROJECT_NOT_FOUND */
-  async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
-    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+  async update(id: string, input: Partial<ProjectInput & { updatedAt: Date }>): Promise<Project> {
+    const changes = { updatedAt: currentDate(), ...encoded({ ...input }) };
     const [row] = await this.scope.table("projects").where({ id }).update(changes).returning("*");
     return row ?? missing("Project", id);
   }

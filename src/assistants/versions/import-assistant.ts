@@ -3,6 +3,7 @@ import { Projects } from "../../account/projects/projects";
 import { currentDate } from "../../platform/clock";
 import { encoded } from "../../platform/database/encoded";
 import { hasValues } from "../../platform/database/has-values";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";
 import type { MissingVariables } from "../../platform/database/value-types";
@@ -16,7 +17,7 @@ import type { PartialDocument } from "./document";
 import { lockDocument, writeDocument } from "./write-document";
 
 /** An assistant of another service. */
-export interface ImportedAssistant extends PartialDocument {
+export interface ImportedAssistant extends PartialDocument, KeptTimes {
   readonly id: string;
   readonly name: string;
   /** Default: none, or the one that it has here. */
@@ -25,8 +26,6 @@ export interface ImportedAssistant extends PartialDocument {
   readonly projectId?: string | null;
   /** Default: KEEP, or the one that it has here. */
   readonly missingVariables?: MissingVariables | null;
-  /** Default: now. */
-  readonly createdAt?: Date | null;
   /** The version that it is at the source. Default: the next number, and now. */
   readonly version?: KeptVersion | null;
 }
@@ -42,7 +41,7 @@ const KINDS = Object.keys(CONFIGURATIONS) as ConfigurationKind[];
  */
 export async function importAssistant(scope: Scope, input: ImportedAssistant): Promise<Assistant> {
   const { version, ...kept } = { description: null, variables: null, ...input };
-  const { id, key: _k, missingVariables: _m, projectId, createdAt: _c, ...document } = kept;
+  const { id, key: _k, missingVariables: _m, projectId, createdAt: _c, updatedAt, ...document } = kept;
   if (await scope.of(Templates).find(id)) await scope.of(Templates).rejectWrite(id);
   if (projectId != null) await scope.of(Projects).byId(projectId);
   warnOfUnusableNames(scope, document.variables);
@@ -50,7 +49,8 @@ export async function importAssistant(scope: Scope, input: ImportedAssistant): P
   const isNew = await storeRows(scope, kept);
   if (isNew) scope.forget();
   else await lockDocument(scope, id);
-  await writeDocument(scope, id, { values, secrets, note: "Imported", ...(version && { version }) });
+  const at = { ...(version && { version }), ...(updatedAt && { updatedAt }) };
+  await writeDocument(scope, id, { values, secrets, note: "Imported", ...at });
   return scope.of(Assistants).byId(id);
 }
 
@@ -59,26 +59,26 @@ export async function importAssistant(scope: Scope, input: ImportedAssistant): P
  * @returns whether the assistant is new
  */
 async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
-  const { id, name, description, variables, key, missingVariables, projectId, createdAt } = kept;
+  const { id, name, description, variables, key, missingVariables, projectId, updatedAt } = kept;
   const [stored] = await scope.table("assistants").where({ id }).forUpdate();
   const values = {
     ...(key !== undefined && { key }),
     ...(projectId !== undefined && { projectId }),
     ...(missingVariables != null && { missingVariables }),
+    ...(updatedAt && { updatedAt }),
   };
   if (stored?.deletedAt !== null) await scope.of(Quotas).checkRoomFor("assistants");
   if (!stored) {
-    const times = createdAt && { createdAt, updatedAt: createdAt };
     await withFreeKey(scope, "assistants", { id, key }, () =>
       scope
-        .insert("assistants", { id, name, description, variables, ...values, ...times })
+        .insert("assistants", { id, name, description, variables, ...values, ...timesOfNew(kept) })
         .then(() => undefined),
     );
     for (const kind of KINDS) await scope.insert(CONFIGURATIONS[kind], { assistantId: id });
     return true;
   }
   if (hasValues(stored, values) && stored.deletedAt === null) return false;
-  const changes = { ...encoded(values), deletedAt: null, updatedAt: currentDate() };
+  const changes = { updatedAt: currentDate(), ...encoded(values), deletedAt: null };
   await withFreeKey(scope, "assistants", { id, key }, () =>
     scope
       .table("assistants")

@@ -24,6 +24,8 @@ interface Writing {
   readonly note: string | null | undefined;
   /** The version that the assistant is at another service. */
   readonly version?: KeptVersion;
+  /** Time of the last change. Default: now. */
+  readonly updatedAt?: Date;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function lockDocument(scope: Scope, assistantId: string): Promise<v
 export async function writeDocument(
   scope: Scope,
   assistantId: string,
-  { values, secrets: given = {}, note, version }: Writing,
+  { values, secrets: given = {}, note, version, updatedAt = currentDate() }: Writing,
 ): Promise<void> {
   const live = await liveValues(scope, assistantId);
   const current = await scope.of(SecretSlots).current(assistantId);
@@ -64,7 +66,6 @@ export async function writeDocument(
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
   }
   const { assistant, configurations } = rowsOf(written);
-  const updatedAt = currentDate();
   if (Object.keys(assistant).length > 0)
     await scope
       .table("assistants")

@@ -7,8 +7,10 @@ import { CALL, ENTRY, FACTS, LOG } from "./selections";
 import { isGone, UnreadableError, type Server } from "./server";
 import { withIds, type Export } from "./work";
 
-/** Logs, and messages of them, per request: a document may have 15 aliases, two for each log. */
-const MOST = { logs: 7, messages: 1_000 };
+/** Logs per request: a document may have 15 aliases, two for each log. */
+const MOST_LOGS = 7;
+/** Requests at once, and messages of all their logs. */
+const AT_ONCE = { requests: 4, messages: 1_000 };
 const LIST = `query ($after: String) { logs(first: 100, after: $after, orderBy: OLDEST_FIRST) {
   edges { cursor node { ${ENTRY} } } pageInfo { hasNextPage } } }`;
 
@@ -32,24 +34,31 @@ export async function exportLogs(work: Export): Promise<void> {
     for (const { message } of errors.filter((one) => !isGone(one)))
       writer.gap(`A field of logs was not read: ${message}`);
     const { edges, pageInfo } = data.logs as { edges: Edge[]; pageInfo: { hasNextPage: boolean } };
-    for (const batch of batchesOf(edges)) {
-      writer.append(await readBatch(work, batch), batch.at(-1)!.cursor);
+    for (const group of groupsOf(edges)) {
+      const batches = Array.from({ length: Math.ceil(group.length / MOST_LOGS) }, (_, index) =>
+        group.slice(index * MOST_LOGS, (index + 1) * MOST_LOGS),
+      );
+      const lines = await Promise.all(batches.map((batch) => readBatch(work, batch)));
+      writer.append(lines.flat(), group.at(-1)!.cursor);
       progress(`logs: ${writer.state.current!.records}`);
     }
     isLast = !pageInfo.hasNextPage;
   }
 }
 
-function batchesOf(edges: readonly Edge[]): Edge[][] {
-  const batches: Edge[][] = [];
+/** Logs that are read at once. */
+function groupsOf(edges: readonly Edge[]): Edge[][] {
+  const groups: Edge[][] = [];
   let messages = Infinity;
   for (const edge of edges) {
-    const isFull = messages + edge.node.messageCount > MOST.messages || batches.at(-1)?.length === MOST.logs;
-    if (isFull) batches.push([]);
+    const isFull =
+      messages + edge.node.messageCount > AT_ONCE.messages ||
+      groups.at(-1)?.length === AT_ONCE.requests * MOST_LOGS;
+    if (isFull) groups.push([]);
     messages = (isFull ? 0 : messages) + edge.node.messageCount;
-    batches.at(-1)!.push(edge);
+    groups.at(-1)!.push(edge);
   }
-  return batches;
+  return groups;
 }
 
 /** Reads logs together; if that fails, one after the other, so that the others are exported. */

@@ -6,8 +6,8 @@ import type { Line } from "./format";
 import { objectIn, picked, recordsOf, type FolderImport } from "./import-work";
 
 const STORE = `mutation ($input: ImportAssistantInput!) { result: importAssistant(input: $input) { version { number } updatedAt } }`;
-const HERE = `query ($id: ID!) { nodes(ids: [$id]) { ... on Assistant { updatedAt version { number }
-  toolServers { name url allowedTools } draft { basedOn updatedAt } } } }`;
+const HERE =
+  "... on Assistant { updatedAt version { number } toolServers { name url allowedTools } draft { basedOn updatedAt } }";
 const TOOL_SERVERS =
   "mutation ($id: ID!, $servers: [ToolServerInput!]!) { updateToolServers(assistantId: $id, servers: $servers) { id } }";
 const DRAFT =
@@ -15,7 +15,7 @@ const DRAFT =
 const VERSIONS =
   "mutation ($id: ID!, $versions: [ImportAssistantVersionInput!]!) { result: importAssistantVersions(assistantId: $id, versions: $versions) { imported existing } }";
 
-const OWN = "id key name description variables missingVariables projectId createdAt";
+const OWN = "id key name description variables missingVariables projectId createdAt updatedAt";
 const RAG = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
 const CHANNELS = ["voice", "sms", "chat"] as const;
 /** Versions, and bytes of them, per mutation. */
@@ -56,14 +56,8 @@ async function importAssistant(
 }
 
 /** An assistant as the target has it; undefined if it has none. */
-async function assistantHere({ target }: FolderImport, id: string): Promise<JsonObject | undefined> {
-  try {
-    return objectsIn((await target.run(HERE, { id })).nodes)[0];
-  } catch (error) {
-    if (error instanceof TargetError && error.code === "NODE_NOT_FOUND") return undefined;
-    throw error;
-  }
-}
+const assistantHere = async ({ target }: FolderImport, id: string): Promise<JsonObject | undefined> =>
+  (await target.nodes([id], HERE))[0];
 
 function inputOf(record: Line, files: ReadonlySet<unknown>): JsonObject {
   const input: JsonObject = picked(record, OWN);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../platform/json/json-object";
-import { objectsIn } from "../import/source";
-import { LogBatch, storedLogIds } from "../import/rest-logs";
+import { isObject, objectsIn } from "../import/source";
+import { LogBatch } from "../import/rest-logs";
 import { TargetError } from "../import/target";
 import { contentOf } from "./check-folder";
 import type { Line } from "./format";
@@ -37,62 +37,100 @@ async function isHere({ target }: FolderImport, id: string): Promise<boolean> {
   }
 }
 
+/** Fails if the assistant was never here: a deleted one has logs, too. */
+const ASSISTANT =
+  "query ($assistantId: ID!) { logs(first: 1, filter: { assistantId: $assistantId }) { nodes { id } } }";
 const LOG =
   "id type createdAt label endedAt endedReason recordingUrl phoneNumber uniqueId variables workflowId workflowNodeId deploymentId assistantVersion draft";
+const CALL = "kind createdAt dialedAt answeredAt";
 const PERSON = "userName userId anonymousId externalId";
 const MESSAGE = "id role channel content metadata toolCallId toolCalls createdAt";
-/** Bytes of logs that wait to be stored together. */
+/** Logs that are looked for at once, and bytes of them. */
+const AT_ONCE = { logs: 100, bytes: 8 * 1024 * 1024 };
+/** Bytes of logs that wait to be stored together with others of their assistants. */
 const MOST_WAITING = 32 * 1024 * 1024;
 
 /** Imports the logs that are not here yet. @param assistants ids of those that the folder has */
 export async function importLogs(work: FolderImport, assistants: ReadonlySet<string>): Promise<void> {
-  const { report, progress } = work;
-  const owners = new Map<string, { readonly stored: ReadonlySet<string>; readonly batch: LogBatch }>();
-  let [count, waiting] = [0, 0];
-  const sendAll = async () => {
-    for (const { batch } of owners.values()) await batch.send();
-    waiting = 0;
+  const batches = new LogBatches(work, assistants);
+  let records: Line[] = [];
+  let [count, bytes] = [0, 0];
+  const add = async () => {
+    if (records.length > 0) await batches.add(records, bytes);
+    [records, bytes] = [[], 0];
   };
   for await (const record of recordsOf(work, "logs")) {
-    progress(`logs: ${++count}`);
-    const assistantId = record.assistantId as string;
-    if (!owners.has(assistantId)) {
-      const stored = await logsOf(work, record, assistants);
-      if (!stored) continue;
-      owners.set(assistantId, { stored, batch: new LogBatch(work, assistantId) });
-    }
-    const { stored, batch } = owners.get(assistantId)!;
-    const input = stored.has(record.id as string) ? undefined : inputOf(work, record);
-    if (stored.has(record.id as string)) report.unchanged("logs");
-    if (!input) continue;
-    await batch.add(input);
-    waiting += JSON.stringify(input).length;
-    if (waiting > MOST_WAITING) await sendAll();
+    work.progress(`logs: ${++count}`);
+    records.push(record);
+    bytes += JSON.stringify(record).length;
+    if (records.length === AT_ONCE.logs || bytes > AT_ONCE.bytes) await add();
   }
-  await sendAll();
+  await add();
+  await batches.send();
 }
 
-/** The ids of an assistant's logs that are here. Makes the assistant of logs that are older than its deletion, and deletes it. */
-async function logsOf(
-  work: FolderImport,
+/** Logs that wait to be stored, by their assistants. */
+class LogBatches {
+  /** Undefined for an assistant that was refused. */
+  private readonly batches = new Map<string, LogBatch | undefined>();
+  private waiting = 0;
+
+  constructor(
+    private readonly work: FolderImport,
+    private readonly assistants: ReadonlySet<string>,
+  ) {}
+
+  /** Adds the logs that are not here. */
+  async add(records: readonly Line[], bytes: number): Promise<void> {
+    const { target, report } = this.work;
+    const ids = records.map(({ id }) => id as string);
+    const here = new Set((await target.nodes(ids, "... on Chat { id }")).map(({ id }) => id));
+    for (const record of records) {
+      if (here.has(record.id)) report.unchanged("logs");
+      else await this.addLog(record);
+    }
+    this.waiting += bytes;
+    if (this.waiting > MOST_WAITING) await this.send();
+  }
+
+  async send(): Promise<void> {
+    for (const batch of this.batches.values()) await batch?.send();
+    this.waiting = 0;
+  }
+
+  private async addLog(record: Line): Promise<void> {
+    const assistantId = record.assistantId as string;
+    if (!this.batches.has(assistantId)) {
+      const isHere = await hasAssistant(this.work, record, this.assistants);
+      this.batches.set(assistantId, isHere ? new LogBatch(this.work, assistantId) : undefined);
+    }
+    const batch = this.batches.get(assistantId);
+    const input = batch && inputOf(this.work, record);
+    if (input) await batch.add(input);
+  }
+}
+
+/** Whether the assistant of a log is here. Makes that of logs that are older than its deletion, and deletes it. */
+async function hasAssistant(
+  { target, report }: FolderImport,
   { id, assistantId, assistantName }: Line,
   assistants: ReadonlySet<string>,
-): Promise<ReadonlySet<string> | undefined> {
-  const { target, report } = work;
+): Promise<boolean> {
   try {
-    return await storedLogIds(work, String(assistantId));
+    await target.run(ASSISTANT, { assistantId });
+    return true;
   } catch (error) {
     if (!(error instanceof TargetError) || error.code !== "ASSISTANT_NOT_FOUND") throw error;
   }
   if (assistants.has(String(assistantId))) {
     report.refuse("The assistant of this log was refused, and its logs with it.", String(id));
-    return undefined;
+    return false;
   }
   const input = { id: assistantId, name: assistantName };
   const create = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
-  if (!(await target.store("assistant", String(assistantId), create, { input }))) return undefined;
+  if (!(await target.store("assistant", String(assistantId), create, { input }))) return false;
   await target.run("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: assistantId });
-  return new Set();
+  return true;
 }
 
 /** @returns undefined for a conversation that was live */
@@ -109,7 +147,6 @@ function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined
   const person = picked(customer, PERSON);
   for (const name of Object.keys(person)) if (typeof person[name] === "string") delete customer[name];
   if (customer.uniqueId === record.uniqueId) delete customer.uniqueId;
-  if (record.call !== null) report.note("The calls of logs: only their conversations are imported.");
   if (record.recordingUrl)
     report.note("The recording of this log stays at its address, and ends with it.", id);
   const { errors } = record.metadata as JsonObject;
@@ -117,6 +154,7 @@ function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined
     ...picked(record, LOG),
     ...Object.fromEntries(Object.entries(person).filter(([, value]) => typeof value === "string")),
     ...{ metadata: customer, messages: objectsIn(record.messages).map((one) => picked(one, MESSAGE)) },
+    ...(isObject(record.call) && { call: picked(record.call, CALL) }),
     ...(Array.isArray(errors) && { errors: objectsIn(errors).map((one) => picked(one, "at message")) }),
   };
 }

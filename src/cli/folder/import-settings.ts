@@ -12,24 +12,22 @@ export const importProjects = (work: FolderImport): Promise<void> =>
       ...{ part: "projects", noun: "project", mutation: "importProject", input: "ImportProjectInput" },
       stored: "{ records: projects { id updatedAt } }",
     },
-    (record) => picked(record, "id name description createdAt"),
+    (record) => picked(record, "id name description createdAt updatedAt"),
   );
 
 export async function importDestinations(work: FolderImport): Promise<void> {
   const stored = `{ records: webhookDestinations { id updatedAt } projects { records: webhookDestinations { id updatedAt } } }`;
   const kind = { part: "webhook destinations", noun: "webhook destination", stored } as const;
   const mutation = { mutation: "importWebhookDestination", input: "ImportWebhookDestinationInput" };
-  await storeAll(work, { ...kind, ...mutation }, (record) => {
-    if (record.enabled === false)
-      work.report.note("This webhook destination was disabled: it is enabled here.", record.id as string);
-    return picked(record, "id key url name secret events projectId createdAt");
-  });
+  await storeAll(work, { ...kind, ...mutation }, (record) =>
+    picked(record, "id key url name secret enabled events projectId createdAt updatedAt"),
+  );
 }
 
 const NODE =
-  "id type name assistantId instructions functionName arguments resultVariable message endReason metadata createdAt";
+  "id type name assistantId instructions functionName arguments resultVariable message endReason metadata createdAt updatedAt";
 const EDGE =
-  "id fromNodeId toNodeId kind rank description collects variable operator value functionName createdAt";
+  "id fromNodeId toNodeId kind rank description collects variable operator value functionName createdAt updatedAt";
 
 export const importWorkflows = (work: FolderImport): Promise<void> =>
   storeAll(
@@ -39,7 +37,7 @@ export const importWorkflows = (work: FolderImport): Promise<void> =>
       stored: "{ records: workflows { id updatedAt } }",
     },
     (record) => ({
-      ...picked(record, "id key name description projectId createdAt"),
+      ...picked(record, "id key name description projectId createdAt updatedAt"),
       nodes: objectsIn(record.nodes).map((node) => picked(node, NODE)),
       edges: objectsIn(record.edges).map((edge) => picked(edge, EDGE)),
     }),
@@ -65,7 +63,10 @@ export async function importDeployments(work: FolderImport): Promise<void> {
   await storeAll(work, { ...kind, ...mutation }, (record) => {
     const telephonyConnectionId = numbers.get(record.telephonyConnectionId);
     return {
-      ...picked(record, "id key type enabled projectId assistantId assistantVersion workflowId createdAt"),
+      ...picked(
+        record,
+        "id key type enabled projectId assistantId assistantVersion workflowId createdAt updatedAt",
+      ),
       ...(telephonyConnectionId !== undefined && { telephonyConnectionId }),
     };
   });

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { isObject, objectsIn, textOf } from "./source";
+import { defined } from "./work";
 
 const LIVE = new Set(["queued", "ringing", "in-progress", "forwarding"]);
 const CHANNELS = new Set(["VOICE", "TEXT", "SMS"]);
@@ -105,3 +106,7 @@ export function timeOf(value: unknown): string | undefined {
   const time = new Date(value);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
+
+/** The times of a record that the source shows. */
+export const timesIn = ({ createdAt, updatedAt }: JsonObject): JsonObject =>
+  defined({ createdAt: timeOf(createdAt), updatedAt: timeOf(updatedAt) });

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
-import { timeOf } from "./log-of";
+import { timeOf, timesIn } from "./log-of";
 import { isObject, required, textOf } from "./source";
-import type { Import } from "./work";
+import { defined, type Import } from "./work";
 
 const STORE =
   "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
@@ -29,7 +29,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   chat: [...TEXT, "chatMode", "quickRepliesEnabled"],
   theme: ["theme", "mode"],
 };
-const KNOWN = ["id", "name", "description", "variables", "template"];
+const KNOWN = ["id", "name", "description", "variables", "template", "createdAt", "updatedAt"];
 
 /** Imports all assistants with their configurations. @returns their ids, oldest first */
 export async function importAssistants(work: Import): Promise<string[]> {
@@ -39,20 +39,23 @@ export async function importAssistants(work: Import): Promise<string[]> {
     for await (const one of source.list("/rest/v1/assistants")) found.push(one);
     return found;
   });
-  const times = timesIn(all);
+  const times = timesInIds(all);
   const known = await target.assistantIds();
   const imported: string[] = [];
   for (const [index, assistant] of all.entries()) {
     const id = textOf(assistant.id) ?? "";
-    const input = { ...(await inputOf(work, id, assistant)), ...(times && { createdAt: times[index] }) };
+    const given = defined({ createdAt: times?.[index], ...timesIn(assistant) });
+    const input = { ...(await inputOf(work, id, assistant)), ...given };
+    if (given.createdAt === undefined)
+      report.note("Creation times of assistants: they are in the same order, but were created now.");
+    if (given.updatedAt === undefined)
+      report.note("Times of the last changes of assistants: the source does not show them.");
     if (await target.store("assistant", id, STORE, { input })) {
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
       imported.push(id);
     }
     progress(`Assistants: ${index + 1} of ${all.length}`);
   }
-  if (!times && all.length > 0)
-    report.note("Creation times of assistants: they are in the same order, but were created now.");
   return imported;
 }
 
@@ -101,7 +104,7 @@ function noteOthers(
 const UUID_7 = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 /** Creation times in the ids; undefined if an id has none, or if they contradict the order of the list. */
-function timesIn(assistants: readonly JsonObject[]): string[] | undefined {
+function timesInIds(assistants: readonly JsonObject[]): string[] | undefined {
   const times = assistants.map(({ id }) => {
     const [, high, low] = UUID_7.exec(textOf(id) ?? "") ?? [];
     return high === undefined ? undefined : timeOf(parseInt(high + low!, 16));

@@ -100,10 +100,7 @@ export class LogBatch {
 }
 
 /** Ids of the logs of an assistant that are here. */
-export async function storedLogIds(
-  { target }: Pick<Import, "target">,
-  assistantId: string,
-): Promise<Set<string>> {
+async function storedLogIds({ target }: Import, assistantId: string): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let after: unknown = null; ;) {
     const { logs } = await target.run(LOGS, { assistantId, after });

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
-import { timeOf } from "./log-of";
+import { timeOf, timesIn } from "./log-of";
 import { objectsIn, textOf } from "./source";
 import { defined, type Import } from "./work";
 
@@ -81,9 +81,9 @@ async function inOrder(source: Import["source"], keys: readonly JsonObject[]): P
 export async function importDestinations({ source, target, report, progress }: Import): Promise<void> {
   const destinations = objectsIn(await source.json("/rest/v1/settings")).toReversed();
   const stored = objectsIn((await target.run(DESTINATIONS)).webhookDestinations);
-  for (const [index, { id: given, url, secret, name, events, createdAt }] of destinations.entries()) {
+  for (const [index, { id: given, url, secret, name, events, ...times }] of destinations.entries()) {
     const id = textOf(given) ?? "";
-    const input = defined({ id, url, secret, name: name ?? null, events, createdAt: timeOf(createdAt) });
+    const input = defined({ id, url, secret, name: name ?? null, events, ...timesIn(times) });
     progress(`Webhook destinations: ${index + 1} of ${destinations.length}`);
     if (!(await target.store("webhook destination", id, STORE_DESTINATION, { input }))) continue;
     if (stored.some((one) => one.id === id)) report.unchanged("webhook destinations");

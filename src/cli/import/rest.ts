@@ -6,13 +6,18 @@ import { RefusedError } from "./http";
 import { required, textOf } from "./source";
 import type { Import } from "./work";
 
-/** Data that no service shows over the documented interface. */
-const NEVER_GIVEN = [
+/** Data that no service shows over the documented interface, whatever it has. Of another Parley, an export has most of it. */
+export const NEVER_GIVEN = [
   "Bearer tokens: those of the source end with it. Clients request new ones with their old keys.",
-  "Credentials of models, the voice engine and telephony: connect them again.",
-  "Connected phone numbers, projects with their webhook destinations, workflows, deployments and retention.",
-  "Files attached to assistants, tool servers and allowed origins of widgets.",
-  "What assistants remember of people, past events and deliveries, logs of deleted assistants, and the audit log.",
+  "Credentials of models, the voice engine and telephony, and mappings of models: connect them again.",
+  "The organization's name, retention and requireSignedIdentity.",
+  "Connected phone numbers, projects with their webhook destinations, workflows and deployments.",
+  "Of assistants: keys in files, projects, attached files, tool servers, allowed origins of widgets and missingVariables.",
+  "Of assistants: drafts, and versions with their notes. The import makes versions of its own.",
+  "Of webhook destinations: keys in files, and whether one is disabled. Those that are new here are enabled.",
+  "Of API keys: their last uses.",
+  "Of conversations: variables, versions, drafts, workflows, deployments, and calls with their times: of a call, there is only the log.",
+  "What assistants remember of people, past events and deliveries, logs of deleted assistants, the audit log, erasures, and exports of people.",
 ];
 
 /** Copies an organization from a service that answers the documented REST interface. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
 import { DeniedError, ImportStoppedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
+import { objectsIn } from "./source";
 
 export interface GraphQLProblem {
   readonly message: string;
@@ -67,6 +68,20 @@ export class Target {
 
   /** The data of an operation. @throws TargetError; DeniedError or ImportStoppedError if every further request would fail */
   async run(query: string, variables: JsonObject = {}, file?: SentFile): Promise<JsonObject> {
+    const { data, errors } = await this.send(query, variables, file);
+    return errors ? failWith(errors) : (data ?? {});
+  }
+
+  /** The records with these ids that are here. @param ids at most 100 @param selection of them, such as `... on Chat { id }` */
+  async nodes(ids: readonly string[], selection: string): Promise<JsonObject[]> {
+    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ${selection} } }`;
+    const { data, errors = [] } = await this.send(query, { ids });
+    const others = errors.filter(({ extensions }) => extensions?.code !== "NODE_NOT_FOUND");
+    return others.length > 0 ? failWith(others) : objectsIn(data?.nodes);
+  }
+
+  /** @returns no errors instead of an empty list */
+  private async send(query: string, variables: JsonObject, file?: SentFile): Promise<Result> {
     const request = { query, variables: { ...variables, ...(file && { file: null }) } };
     const body = file ? formOf(request, file) : JSON.stringify(request);
     const headers = {
@@ -80,17 +95,7 @@ export class Target {
       problemIn: (one) => transientIn(one),
     });
     const { data, errors } = resultOf(answer);
-    const [error] = errors ?? [];
-    if (!error) return data ?? {};
-    const { code = "", details = [] } = error.extensions ?? {};
-    if (DENIED.has(code))
-      throw new DeniedError(`The target refuses the key: ${withoutAdvice(error.message)} ${KEY_ADVICE}`);
-    if (FULL.has(code)) throw new ImportStoppedError(`The target refuses the import: ${error.message}`);
-    throw new TargetError(
-      code,
-      error.message,
-      errors!.flatMap((one) => one.extensions?.details ?? details),
-    );
+    return { ...(data && { data }), ...(errors?.[0] && { errors }) };
   }
 
   /**
@@ -128,6 +133,21 @@ export class Target {
       return isDropped;
     });
   }
+}
+
+/** @throws TargetError; DeniedError or ImportStoppedError if every further request would fail */
+function failWith(errors: readonly GraphQLProblem[]): never {
+  const [error] = errors;
+  const { code = "", details = [] } = error!.extensions ?? {};
+  const { message } = error!;
+  if (DENIED.has(code))
+    throw new DeniedError(`The target refuses the key: ${withoutAdvice(message)} ${KEY_ADVICE}`);
+  if (FULL.has(code)) throw new ImportStoppedError(`The target refuses the import: ${message}`);
+  throw new TargetError(
+    code,
+    message,
+    errors.flatMap((one) => one.extensions?.details ?? details),
+  );
 }
 
 /** Fields without which there is no record. */

@@ -22,7 +22,7 @@ const RECORDS = "is a record of the vendor";
 const RECORDED = "belongs to the voice engine, whose own setting applies";
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
 const REASONS: Reasons = [
-  [/^(orgId|updatedAt|latestVersion|isServerUrlSecretSet)$/, RECORDS],
+  [/^(orgId|latestVersion|isServerUrlSecretSet)$/, RECORDS],
   [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, RECORDS],
   [/^(server|serverUrl)\b/, WEBHOOK],
   [/^(serverMessages|clientMessages)\b/, "chooses events: destinations choose theirs"],
@@ -138,6 +138,7 @@ export function mapVapi(assistant: JsonObject): Mapped {
       id,
       name: fields.text("name") ?? `Vapi assistant ${id}`,
       createdAt: timeOf(fields.text("createdAt")),
+      updatedAt: timeOf(fields.text("updatedAt")),
     },
     ...configurationsOf(shared, voice, models),
   };

@@ -4,6 +4,7 @@ import type { Channel } from "../../platform/catalog/load-catalog";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { hasValues } from "../../platform/database/has-values";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
 import type { New } from "../../platform/database/rows";
@@ -61,10 +62,8 @@ export interface DeploymentInput {
 }
 
 /** A deployment of another service. */
-export interface ImportedDeployment extends DeploymentInput {
+export interface ImportedDeployment extends DeploymentInput, KeptTimes {
   readonly id: string;
-  /** Default: now. */
-  readonly createdAt?: Date | null;
 }
 
 /** Deployments: the places where people reach an organization's assistants and workflows. */
@@ -131,10 +130,11 @@ export class Deployments {
    * Creates a deployment with this id, or makes the one with this id equal to it.
    * @throws as `create`
    */
-  async import({ id, createdAt, ...input }: ImportedDeployment): Promise<Deployment> {
+  async import({ id, createdAt, updatedAt, ...input }: ImportedDeployment): Promise<Deployment> {
     const [stored] = await this.scope.table("deployments").where({ id }).forUpdate();
-    if (stored) return hasValues(stored, input) ? stored : this.update(id, input);
-    return this.add({ ...input, id, ...(createdAt && { createdAt, updatedAt: createdAt }) });
+    const values = { ...input, ...(updatedAt && { updatedAt }) };
+    if (stored) return hasValues(stored, values) ? stored : this.update(id, values);
+    return this.add({ ...input, id, ...timesOfNew({ createdAt, updatedAt }) });
   }
 
   private async add(row: New<"deployments">): Promise<Deployment> {
@@ -153,7 +153,7 @@ export class Deployments {
    * Changes a deployment. A new assistant replaces the workflow and the version, and a workflow replaces the assistant.
    * @throws DEPLOYMENT_NOT_FOUND and as `create`
    */
-  async update(id: string, input: Partial<DeploymentInput>): Promise<Deployment> {
+  async update(id: string, input: Partial<DeploymentInput & { updatedAt: Date }>): Promise<Deployment> {
     const { assistantId, workflowId } = input;
     if (assistantId != null && workflowId != null) checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
@@ -170,7 +170,7 @@ export class Deployments {
       // A version belongs to the assistant that the deployment had.
       const kept = target.assistantId === old.assistantId ? old.assistantVersion : null;
       const { assistantVersion = kept } = input;
-      const changes = { ...encoded({ ...input }), ...target, assistantVersion, updatedAt: currentDate() };
+      const changes = { updatedAt: currentDate(), ...encoded({ ...input }), ...target, assistantVersion };
       const update = async () => await deployment().update(changes).returning("*");
       const [row] = await withFreeKey(scope, "deployments", { id, key: input.key }, update);
       return row!;

@@ -1,4 +1,5 @@
 import { hasValues } from "../../platform/database/has-values";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, failAt, invalid, quoted, withPaths } from "../../platform/errors";
@@ -8,10 +9,8 @@ import { WorkflowNodes, type WorkflowNodeInput } from "./workflow-nodes";
 import { Workflows, type Workflow, type WorkflowInput } from "./workflows";
 
 /** What a record of another service keeps. */
-interface Kept {
+interface Kept extends KeptTimes {
   readonly id: string;
-  /** Default: now. */
-  readonly createdAt?: Date | null;
 }
 
 /** A workflow of another service with all its nodes and edges. */
@@ -37,12 +36,13 @@ export async function importWorkflow(
 
 async function importRecord(
   scope: Scope,
-  { id, createdAt, ...input }: Kept & WorkflowInput,
+  { id, createdAt, updatedAt, ...input }: Kept & WorkflowInput,
 ): Promise<Workflow> {
   const [stored] = await scope.table("workflows").where({ id }).forUpdate();
-  if (stored) return hasValues(stored, input) ? stored : scope.of(Workflows).update(id, input);
+  const values = { ...input, ...(updatedAt && { updatedAt }) };
+  if (stored) return hasValues(stored, values) ? stored : scope.of(Workflows).update(id, values);
   if (input.projectId != null) await scope.of(Projects).byId(input.projectId);
-  const row = { ...input, id, ...(createdAt && { createdAt, updatedAt: createdAt }) };
+  const row = { ...input, id, ...timesOfNew({ createdAt, updatedAt }) };
   const insert = async () => await scope.insert("workflows", row);
   const [made] = await withFreeKey(scope, "workflows", input, insert);
   return made!;
@@ -88,23 +88,25 @@ class GraphImport {
   }
 
   private async node(
-    { id, createdAt, ...input }: ImportedWorkflow["nodes"][number],
+    { id, createdAt, updatedAt, ...input }: ImportedWorkflow["nodes"][number],
     stored: readonly Kept[],
   ): Promise<void> {
     const nodes = this.scope.of(WorkflowNodes);
     const old = stored.find((one) => one.id === id);
-    if (!old) await nodes.create(this.workflowId, input, { id, ...(createdAt && { createdAt }) });
-    else if (!hasValues(old, input)) await nodes.update(id, input);
+    const values = { ...input, ...(updatedAt && { updatedAt }) };
+    if (!old) await nodes.create(this.workflowId, input, { id, ...timesOfNew({ createdAt, updatedAt }) });
+    else if (!hasValues(old, values)) await nodes.update(id, values);
   }
 
   private async edge(
-    { id, createdAt, ...input }: ImportedWorkflow["edges"][number],
+    { id, createdAt, updatedAt, ...input }: ImportedWorkflow["edges"][number],
     stored: readonly Kept[],
   ): Promise<void> {
     const edges = this.scope.of(WorkflowEdges);
     const old = stored.find((one) => one.id === id);
-    if (!old) await edges.create(this.workflowId, input, { id, ...(createdAt && { createdAt }) });
-    else if (!hasValues(old, input)) await edges.update(id, input);
+    const values = { ...input, ...(updatedAt && { updatedAt }) };
+    if (!old) await edges.create(this.workflowId, input, { id, ...timesOfNew({ createdAt, updatedAt }) });
+    else if (!hasValues(old, values)) await edges.update(id, values);
   }
 }
 

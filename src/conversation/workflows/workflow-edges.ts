@@ -53,13 +53,13 @@ export class WorkflowEdges {
   }
 
   /** @throws WORKFLOW_EDGE_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND; BAD_USER_INPUT as `create` */
-  async update(id: string, input: Partial<WorkflowEdgeInput>): Promise<WorkflowEdge> {
+  async update(id: string, input: Partial<WorkflowEdgeInput & { updatedAt: Date }>): Promise<WorkflowEdge> {
     return this.scope.transaction(async (scope) => {
       const edge = () => scope.table("workflow_edges").where({ id });
       const [old] = await edge().forUpdate();
       if (!old) return missing("WorkflowEdge", id);
       await scope.of(WorkflowEdges).check(old.workflowId, { ...old, ...withoutUndefined(input) });
-      const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+      const changes = { updatedAt: currentDate(), ...encoded({ ...input }) };
       const [row] = await edge().update(changes).returning("*");
       return row!;
     });

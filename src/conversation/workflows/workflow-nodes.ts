@@ -24,7 +24,7 @@ export interface WorkflowNodeInput {
 }
 
 /** The columns that an imported node or edge keeps. */
-export type KeptColumns = Pick<New<"workflow_nodes">, "id" | "createdAt">;
+export type KeptColumns = Pick<New<"workflow_nodes">, "id" | "createdAt" | "updatedAt">;
 
 /** The nodes of workflows. */
 export class WorkflowNodes {
@@ -60,9 +60,9 @@ export class WorkflowNodes {
   }
 
   /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
-  async update(id: string, input: Partial<WorkflowNodeInput>): Promise<WorkflowNode> {
+  async update(id: string, input: Partial<WorkflowNodeInput & { updatedAt: Date }>): Promise<WorkflowNode> {
     await this.check(input);
-    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+    const changes = { updatedAt: currentDate(), ...encoded({ ...input }) };
     const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
     return (await rows)[0] ?? missing("WorkflowNode", id);
   }

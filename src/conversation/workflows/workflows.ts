@@ -73,9 +73,9 @@ export class Workflows {
   }
 
   /** @throws WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, CONFLICT */
-  async update(id: string, input: Partial<WorkflowInput>): Promise<Workflow> {
+  async update(id: string, input: Partial<WorkflowInput & { updatedAt: Date }>): Promise<Workflow> {
     await this.checkProject(input.projectId);
-    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+    const changes = { updatedAt: currentDate(), ...encoded({ ...input }) };
     const update = async () =>
       await this.scope.table("workflows").where({ id }).update(changes).returning("*");
     const [row] = await withFreeKey(this.scope, "workflows", { id, key: input.key }, update);

@@ -1,5 +1,4 @@
 import type { EventName } from "../../platform/database/event-names";
-import type { New } from "../../platform/database/rows";
 
 export interface WebhookDestinationInput {
   readonly url: string;
@@ -12,7 +11,12 @@ export interface WebhookDestinationInput {
 }
 
 /** The columns that an imported destination keeps. */
-export type KeptColumns = Pick<New<"webhook_destinations">, "id" | "createdAt">;
+export interface KeptColumns {
+  readonly id: string;
+  readonly createdAt?: Date;
+  readonly updatedAt?: Date;
+  readonly enabled?: boolean;
+}
 
 /** The stored choice of events. */
 export const choiceOf = (events: readonly EventName[] | null | undefined): readonly EventName[] | null =>

@@ -86,11 +86,11 @@ export class WebhookDestinations {
   ): Promise<WebhookDestination> {
     this.checkUrl(input.url);
     if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
-    const { id = newId(), createdAt } = kept ?? {};
+    const { id = newId() } = kept ?? {};
     const row = {
       ...input,
+      ...kept,
       id,
-      ...(createdAt && { createdAt, updatedAt: createdAt }),
       events: choiceOf(events),
       sealedSecret: this.sealed(id, secret),
     };
@@ -102,11 +102,13 @@ export class WebhookDestinations {
 
   /**
    * Changes a destination, and enables it again if it was disabled after failures. Its key alone changes nothing else.
+   * @param kept what an import keeps
    * @throws WEBHOOK_DESTINATION_NOT_FOUND, PROJECT_NOT_FOUND, CONFLICT; BAD_USER_INPUT for a URL that is not allowed
    */
   async update(
     id: string,
     { secret, events, ...input }: Partial<WebhookDestinationInput>,
+    kept: Partial<KeptColumns> = {},
   ): Promise<WebhookDestination> {
     if (input.url !== undefined) this.checkUrl(input.url);
     if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
@@ -118,11 +120,12 @@ export class WebhookDestinations {
         ...(secret !== undefined && this.newSecret(old, secret)),
       };
       const isKeyOnly = Object.keys(changes).every((name) => name === "key");
+      const { enabled = !isKeyOnly } = kept;
       const update = async () =>
         await scope
           .table("webhook_destinations")
           .where({ id })
-          .update({ ...changes, ...(!isKeyOnly && ENABLED), updatedAt: currentDate() })
+          .update({ ...changes, ...(enabled && ENABLED), updatedAt: currentDate(), ...kept })
           .returning("*");
       const [row] = await withFreeKey(scope, "webhook_destinations", { id, key: input.key }, update);
       if (secret !== undefined) warnOfSecret(scope, secret);

@@ -1,27 +1,35 @@
 import { hasValues } from "../../platform/database/has-values";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import type { Scope } from "../../platform/database/scope";
+import { Deliveries } from "./deliveries";
 import type { WebhookDestinationInput } from "./destination-input";
 import { WebhookDestinations, type WebhookDestination } from "./destinations";
 
 /** A webhook destination of another service. */
-export interface ImportedDestination extends WebhookDestinationInput {
+export interface ImportedDestination extends WebhookDestinationInput, KeptTimes {
   readonly id: string;
-  /** Default: now. */
-  readonly createdAt?: Date | null;
+  /** Default: true, or as it is here. */
+  readonly enabled?: boolean;
 }
 
 /**
  * Creates a destination with this id, or makes the one with this id equal to it. Omitted fields keep their values.
+ * Runs in a transaction.
  * @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND
  */
 export async function importDestination(
   scope: Scope,
-  { id, createdAt, ...input }: ImportedDestination,
+  { id, createdAt, updatedAt, enabled, ...input }: ImportedDestination,
 ): Promise<WebhookDestination> {
   const destinations = scope.of(WebhookDestinations);
   const [row] = await scope.table("webhook_destinations").select("id").where({ id });
-  if (!row) return destinations.create(input, { id, ...(createdAt && { createdAt }) });
+  const state = enabled !== undefined && { enabled };
+  if (!row) return destinations.create(input, { id, ...timesOfNew({ createdAt, updatedAt }), ...state });
   const stored = await destinations.byId(id);
+  const kept = { ...(updatedAt && { updatedAt }), ...state };
   // An update would enable a destination that was disabled after failures.
-  return hasValues(stored, input) ? stored : destinations.update(id, input);
+  if (hasValues(stored, { ...input, ...kept })) return stored;
+  const changed = await destinations.update(id, input, kept);
+  if (!changed.enabled) await scope.of(Deliveries).failPending(id);
+  return changed;
 }

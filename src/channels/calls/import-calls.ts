@@ -1,0 +1,58 @@
+import { importLogs, type ImportedLog, type LogImport } from "../../chats/logs/import-logs";
+import type { New } from "../../platform/database/rows";
+import type { Scope } from "../../platform/database/scope";
+import { invalid } from "../../platform/errors";
+import type { Call } from "./calls";
+import { newCallSecret, sealSecret } from "./secrets";
+
+/** A call that has ended on another service. */
+export interface ImportedCall extends Pick<Call, "kind"> {
+  /** Default: the start of the conversation. */
+  readonly createdAt?: Date | null;
+  readonly dialedAt?: Date | null;
+  readonly answeredAt?: Date | null;
+}
+
+/** A conversation that has ended on another service, with the call that it was. */
+export interface ImportedConversation extends ImportedLog {
+  readonly call?: ImportedCall | null;
+}
+
+/** Engine name of calls of another service: no engine of this one knows them. */
+const IMPORTED = "imported";
+
+/**
+ * Stores conversations of another service as logs of an assistant, and the calls that they were. Logs that exist stay as
+ * they are. Runs in a transaction.
+ * @throws BAD_USER_INPUT for a call on another channel; and as `importLogs`
+ */
+export async function importConversations(
+  scope: Scope,
+  assistantId: string,
+  logs: readonly ImportedConversation[],
+): Promise<LogImport> {
+  const problems = logs.flatMap(({ type, call }, index) =>
+    call && type !== "VOICE"
+      ? [{ path: `logs.${index}.call`, message: "must be omitted unless type is VOICE" }]
+      : [],
+  );
+  if (problems.length > 0) throw invalid(problems);
+  const result = await importLogs(scope, assistantId, logs);
+  const existing = new Set(result.existing);
+  const fresh = new Map(logs.filter(({ id }) => !existing.has(id)).map((log) => [log.id, log]));
+  await scope.insertAll(
+    "calls",
+    [...fresh.values()].flatMap((log) => (log.call ? [callOf(scope, log, log.call)] : [])),
+  );
+  return result;
+}
+
+const callOf = (scope: Scope, log: ImportedConversation, call: ImportedCall): New<"calls"> => ({
+  chatId: log.id,
+  kind: call.kind,
+  engine: IMPORTED,
+  sealedSecret: sealSecret(scope, log.id, newCallSecret()), // no callback is found by it
+  ...{ workflowId: log.workflowId, deploymentId: log.deploymentId },
+  createdAt: call.createdAt ?? log.createdAt,
+  ...{ dialedAt: call.dialedAt, answeredAt: call.answeredAt },
+});
