@@ -35,7 +35,7 @@ const SLOW_CONCURRENCY = 4;
 /** Retention may run for minutes; the other periodic tasks take less than a second. */
 const PERIODIC_CONCURRENCY = 2;
 /** Each worker looks for jobs at this interval, in case that neither `NOTIFY` nor `DueJobs` has woken it. */
-const POLL_INTERVAL_MS = 60_000;
+const POLL_INTERVAL_MS = 600_000;
 /** Without batches graphile-worker leaves a rejected promise unhandled if the end of a job cannot be recorded, which ends the process. */
 const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 

@@ -148,7 +148,7 @@ describe("retention", () => {
   test("of many logs is completed in one run", async () => {
     const id = await log(40);
     const copy = `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
-      select organization_id, 'many-' || n, assistant_id, channel, status, status_event_id, started_at, ended_at from chats, generate_series(1, 450) n where id = $1`;
+      select organization_id, 'many-' || n, assistant_id, channel, status, status_event_id, started_at, ended_at from chats, generate_series(1, 150) n where id = $1`;
     await running.database.query(copy, [id]);
     await update(api, { logsDays: 30 });
     await noticePasses(8);

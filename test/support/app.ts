@@ -40,16 +40,23 @@ export async function startApp(
   logger: Logger = pino({ level: "silent" }),
 ): Promise<RunningApp & { stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
-  const mismatches: unknown[] = [];
-  const note = (mismatch: unknown) => void mismatches.push(mismatch);
-  MISMATCHES.subscribe(note);
   const twilio = await new Twilio().start();
+  const clear = async () => {
+    await twilio.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   const app = await createApp(
     { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...placesOf(database) },
     database.url,
     logger,
     database.jobsUrl,
-  );
+  ).catch(async (error: unknown) => {
+    await clear();
+    throw error;
+  });
+  const mismatches: unknown[] = [];
+  const note = (mismatch: unknown) => void mismatches.push(mismatch);
+  MISMATCHES.subscribe(note);
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
   await app.startWork();
   rememberDatabase(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, app.database);
@@ -69,8 +76,7 @@ export async function startApp(
     },
     stop: async () => {
       await app.close();
-      await twilio.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      await clear();
       MISMATCHES.unsubscribe(note);
       if (mismatches.length > 0)
         throw new Error(`Events do not match their schemas: ${JSON.stringify(mismatches)}`);
