@@ -1,5 +1,5 @@
 import { quotedForShell } from "./quoted-for-shell";
-import { DeniedError, ImportStoppedError, RefusedError } from "./import/http";
+import { DeniedError, ImportStoppedError, RefusedError, refuseCredentials } from "./import/http";
 
 const WAIT_SECONDS = 600;
 
@@ -32,13 +32,6 @@ export function withContinuation(error: unknown, kept: string | undefined, comma
   const next = isDenied ? "Then this command continues" : "To continue, run the same command again";
   const sentence = kept === undefined ? "To try again, run the same command" : `${kept} ${next}`;
   return new Error(`${(error as Error).message}\n\n${sentence}:\n  ${command}`, { cause: error });
-}
-
-/** Node sends no request to such an address, and its error repeats the password. @throws Error without the address */
-export function refuseCredentials(what: string, url: string): void {
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "")
-    throw new Error(`${what} must not contain a user name or a password.`);
 }
 
 /** An address without a slash at its end. @throws Error with the usage */

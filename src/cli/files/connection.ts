@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
+import {
+  DeniedError,
+  Http,
+  ImportStoppedError,
+  RefusedError,
+  refuseCredentials,
+  type HttpOptions,
+} from "../import/http";
 import { resultOf, transientIn } from "../import/target";
-import { refuseCredentials } from "../transfer-options";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
