@@ -306,7 +306,7 @@ test("far pages of a list with more changes than a page adds up are right, too",
   const course = await courseOf(11);
   await fillBack();
   await countLogs(running.app.database, TINY);
-  for (let part = 0; part < 6; part++) await course.import(4_000); // one statement of a service has 5 s
+  for (let part = 0; part < 12; part++) await course.import(2_000); // one statement of a service has 5 s
   for (let round = 0; round < 10; round++) await course.check();
   await countSome(course.scope(), { batch: 10_000 });
   for (let round = 0; round < 10; round++) await course.check();
