@@ -5,7 +5,10 @@ import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
 import { VisitorClient } from "../support/visitor";
 
-const running = useEngine({ CALL_SILENCE_SECONDS: "3600", VAPI_PUBLIC_KEY: "public" });
+const running = useEngine({
+  ...{ CALL_SILENCE_SECONDS: "3600", VAPI_PUBLIC_KEY: "public" },
+  VOICE_ENGINE_TIMEOUT_SECONDS: "20", // none of these calls is left without an answer
+});
 
 let functions: Receiver;
 let answer = VERIFIED;
