@@ -19,9 +19,9 @@ const MOST_OF_PAGE = 300;
 
 let assistantId: string;
 
-/** Without checks of foreign keys, which take most of the time. */
+/** Without checks of foreign keys, which take most of the time, and without the time limit of a role behind a pooler. */
 const unchecked = (text: string) =>
-  `set session_replication_role = replica; ${text}; reset session_replication_role`;
+  `set statement_timeout = 0; set session_replication_role = replica; ${text}; reset session_replication_role; reset statement_timeout`;
 
 beforeAll(async () => {
   assistantId = await newAssistant(running.api);
