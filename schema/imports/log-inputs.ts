@@ -84,13 +84,13 @@ export class ImportLogInput {
   @Rule(IDENTIFIER)
   @Field(() => String, { nullable: true, description: "URL of the recording." })
   recordingUrl?: string | null;
-  @Rule({ maxLength: 255 })
   @Field(() => ImportCallInput, {
     nullable: true,
     description:
       "Call that the conversation was; only with type VOICE. Default: none; there is a log, but no call.",
   })
   call?: ImportCallInput | null;
+  @Rule({ maxLength: 255 })
   @Field(() => String, { nullable: true, description: "Phone number of the person." })
   phoneNumber?: string | null;
   @Rule(IDENTIFIER)

@@ -10,7 +10,7 @@ const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 /** The value is imported from the documented interface, or follows from what is imported. */
 const KEPT = "kept";
 
-/** Where each field of a record is after `import rest`: kept, or named in a sentence of the report. */
+/** Every field of a record, with `KEPT` if `import rest` keeps it, or else the sentence of the report that names it. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, typeof KEPT | RegExp>>>> = {
   Assistant: {
     ...{ id: KEPT, name: KEPT, description: KEPT, variables: KEPT, template: KEPT },

@@ -369,5 +369,7 @@ describe("imported logs", () => {
     expect((await importer.gqlError(LOGS, unknown)).extensions.code).toBe("ASSISTANT_NOT_FOUND");
     const wrong = { assistantId, logs: [log("log/6"), log("")] };
     expect((await importer.gqlError(LOGS, wrong)).message).toContain("logs.1.id");
+    const long = { assistantId, logs: [log("log/7", { phoneNumber: "1".repeat(256) })] };
+    expect((await importer.gqlError(LOGS, long)).message).toContain("logs.0.phoneNumber");
   });
 });

@@ -37,12 +37,10 @@ export async function importConversations(
       : [],
   );
   if (problems.length > 0) throw invalid(problems);
-  const result = await importLogs(scope, assistantId, logs);
-  const existing = new Set(result.existing);
-  const fresh = new Map(logs.filter(({ id }) => !existing.has(id)).map((log) => [log.id, log]));
+  const { stored, ...result } = await importLogs(scope, assistantId, logs);
   await scope.insertAll(
     "calls",
-    [...fresh.values()].flatMap((log) => (log.call ? [callOf(scope, log, log.call)] : [])),
+    stored.flatMap((log) => (log.call ? [callOf(scope, log, log.call)] : [])),
   );
   return result;
 }

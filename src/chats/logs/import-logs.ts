@@ -64,11 +64,11 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * none is answered. Logs that exist stay as they are. Runs in a transaction.
  * @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed)
  */
-export async function importLogs(
+export async function importLogs<L extends ImportedLog>(
   scope: Scope,
   assistantId: string,
-  logs: readonly ImportedLog[],
-): Promise<LogImport> {
+  logs: readonly L[],
+): Promise<LogImport & { readonly stored: readonly L[] }> {
   await scope.of(Assistants).byIdIncludingDeleted(assistantId);
   // Two imports at once would store the same logs.
   await scope.lock("logs.import");
@@ -89,7 +89,7 @@ export async function importLogs(
   await noteLogs(scope, [...unique.keys()], 1);
   const people = new Set(fresh.map(uniqueIdOf).filter((id) => id !== null));
   for (const person of people) await scope.of(EndUsers).register(assistantId, person);
-  return { imported: fresh.length, existing: [...known] };
+  return { imported: fresh.length, existing: [...known], stored: fresh };
 }
 
 function chatOf(assistantId: string, log: ImportedLog): New<"chats"> {
