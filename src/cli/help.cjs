@@ -16,13 +16,18 @@ const EXIT_CODES = { 0: "success", 1: "an error, which standard error names" };
 exports.helpOf = (program, name, named = (text) => text) => {
   const whole = COMMANDS[program] ?? COMMANDS.build;
   const command = JSON.parse(named(JSON.stringify(name === undefined ? whole : whole.commands[name])));
-  const { usage, effect, environment, settings, exit, example } = command;
+  const { usage, effect, settings, exit, example } = command;
+  // A text that a command leaves out (null) is that of the program.
+  const texts = (kind) =>
+    Object.fromEntries(
+      Object.entries(command[kind] ?? {}).map(([entry, text]) => [entry, text ?? whole[kind][entry]]),
+    );
   return [
     `Usage: ${usage}`,
     wrapped(effect, 0),
-    ...table("Arguments", command.arguments),
-    ...table("Options", command.options),
-    ...table("Environment", { ...environment, ...(settings && SETTINGS) }),
+    ...table("Arguments", texts("arguments")),
+    ...table("Options", texts("options")),
+    ...table("Environment", { ...texts("environment"), ...(settings && SETTINGS) }),
     ...table("Exit codes", { ...EXIT_CODES, ...exit }),
     `Example:\n  ${example}`,
   ].join("\n\n");
@@ -40,7 +45,7 @@ exports.helpIfAsked = (program, options) => {
 const isHelp = (one) => one === "--help" || one === "-h";
 exports.isHelp = isHelp;
 
-function table(title, entries = {}) {
+function table(title, entries) {
   const names = Object.keys(entries);
   if (names.length === 0) return [];
   const column = Math.max(...names.map((name) => name.length).filter((length) => length <= MAX_NAME), 0) + 4;

@@ -54,8 +54,8 @@ describe.each(OWN)("npm run %s", (name, [program = ""]) => {
 
 interface Described {
   readonly usage: string;
-  readonly options?: Readonly<Record<string, string>>;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly options?: Readonly<Record<string, string | null>>;
+  readonly environment?: Readonly<Record<string, string | null>>;
   readonly example: string;
 }
 const ALL: [name: string, command: Described][] = [
