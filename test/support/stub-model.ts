@@ -39,7 +39,9 @@ export async function stubModel(...replies: Reply[]) {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
-      const question = JSON.parse(Buffer.concat(chunks).toString("utf8")) as ModelAsked;
+      const body = Buffer.concat(chunks).toString("utf8");
+      if (body === "") return void res.writeHead(400).end(); // meant for an earlier server with this port
+      const question = JSON.parse(body) as ModelAsked;
       if (!isPaired(question))
         return void res.writeHead(400).end('{"error":{"message":"tool_calls unanswered"}}');
       asked.push(question);

@@ -126,7 +126,7 @@ export class Facts {
   read<R>(facts: FactsStatement<R>, more: readonly unknown[] = []): Promise<R[]> {
     const { statement, values } = facts.by(this.filter);
     const all = [this.period.from, this.period.to, ...more, ...values];
-    return replicated(this.scope, (from) => from.read(statement, all));
+    return replicated(this.scope, (from) => from.readLong(statement, all));
   }
 
   /** @param more parameters after those of the spans */

@@ -65,7 +65,9 @@ export async function webhookHealth(
   const { from, to, timezone } = period;
   const { statement, values } = GROUPS.by({ projectId });
   const all = [from, to, timezone, ...values];
-  const groups = scope.assistantIds ? [] : await replicated(scope, (reader) => reader.read(statement, all));
+  const groups = scope.assistantIds
+    ? []
+    : await replicated(scope, (reader) => reader.readLong(statement, all));
   const days = daysOf(period).map((date) => ({
     date,
     ...countsOf(groups.filter(({ day }) => day === date)),

@@ -156,11 +156,14 @@ export class Client extends PostgresClient {
       sendQuietly(connection, message);
   }
 
-  /** Runs queries of pg on a connection of the pool, or on that of the open transaction. */
-  async onConnection<R>(work: (connection: PoolClient) => Promise<R>): Promise<R> {
+  /**
+   * Runs queries of pg on a connection of the pool, or on that of the open transaction.
+   * @param work calls `answered` after each query, from when on the next one has its time
+   */
+  async onConnection<R>(work: (connection: PoolClient, answered: () => void) => Promise<R>): Promise<R> {
     const connection = await this.acquireConnection();
     try {
-      return await this.inTime(connection, () => work(connection));
+      return await this.inTime(connection, (answered) => work(connection, answered));
     } finally {
       await this.releaseConnection(connection);
     }
@@ -170,10 +173,10 @@ export class Client extends PostgresClient {
     return this.config as ClientSettings;
   }
 
-  private async inTime<R>(connection: PoolClient, work: () => Promise<R>): Promise<R> {
+  private async inTime<R>(connection: PoolClient, work: (answered: () => void) => Promise<R>): Promise<R> {
     const timer = setTimeout(() => cutOff(connection), QUERY_TIMEOUT_MS);
     try {
-      return await work();
+      return await work(() => void timer.refresh());
     } finally {
       clearTimeout(timer);
     }
