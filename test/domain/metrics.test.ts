@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
@@ -11,6 +12,9 @@ import { talk } from "../support/talk";
 import { until } from "../support/until";
 
 const running = useApp({ ...FAST, OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+/** Interval at which the delay of the event loop is measured. */
+const MEASURED_EACH_MS = 200;
 
 describe("after a conversation, a delivery that fails and a job that waits, /metrics shows", () => {
   let samples: Sample[];
@@ -112,6 +116,17 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     // A loop that was never blocked for a whole interval, as its median shows
     expect(value("parley_event_loop_delay_seconds", { quantile: "0.5" })).toBeLessThan(0.2);
     expect(value("nodejs_eventloop_lag_p99_seconds")).toBeUndefined();
+  });
+
+  test("a time in which the process was busy since the scrape before", async () => {
+    await until(async () => {
+      await pause(2 * MEASURED_EACH_MS);
+      for (const end = performance.now() + 3 * MEASURED_EACH_MS; performance.now() < end;);
+      const scraped = samplesOf((await running.api.request("GET", "/metrics")).text);
+      return (
+        valueOf(scraped, "parley_event_loop_delay_seconds", { quantile: "1" })! > MEASURED_EACH_MS / 1_000
+      );
+    });
   });
 });
 

@@ -8,12 +8,11 @@ const NS_PER_SECOND = 1e9;
 const QUANTILES = { "0.5": 50, "0.99": 99, "1": 100 } as const;
 
 /**
- * Adds a gauge of the event loop's delay since the last scrape. Node reports the time between two measurements, so the
+ * Adds a gauge of the event loop's delay since the last scrape, measured from the first one on. Node reports the time between two measurements, so the
  * interval is subtracted, which the gauges of prom-client do not do.
  */
 export function addEventLoopGauge(registry: Registry): void {
   const histogram = monitorEventLoopDelay({ resolution: INTERVAL_MS });
-  histogram.enable();
   new Gauge({
     name: "parley_event_loop_delay_seconds",
     help: "Delay of the event loop since the last scrape, in seconds, as quantiles: 1 is the longest.",
@@ -24,6 +23,7 @@ export function addEventLoopGauge(registry: Registry): void {
         const betweenSeconds = histogram.percentile(percentile) / NS_PER_SECOND;
         this.set({ quantile }, Math.max(0, betweenSeconds - INTERVAL_MS / 1_000));
       }
+      histogram.enable();
       histogram.reset();
     },
   });

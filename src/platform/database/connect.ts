@@ -68,6 +68,9 @@ export const servingOptions = ({
   ...{ rowSecurity, pooled: direct !== undefined, prepares },
 });
 
+/** Interval of closing connections that were idle for half a minute: each time wakes an idle process. */
+const REAP_INTERVAL_MS = 10_000;
+
 /** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
@@ -92,7 +95,7 @@ export function connect(
       pipeline: true, // statements of one transaction may go out at once
       types,
     },
-    pool: { min: 0, max: pool },
+    pool: { min: 0, max: pool, reapIntervalMillis: REAP_INTERVAL_MS },
     acquireConnectionTimeout: 5_000,
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,

@@ -19,6 +19,8 @@ const SWEEP_INTERVAL_MS = 1_000;
 const REPAIR_BATCH_SIZE = 1_000;
 /** Queues are looked for in one of so many sweeps. Only an interrupted server of an older version leaves one out. */
 const SWEEPS_PER_REPAIR = 5;
+/** After this time without deliveries only these sweeps are made, so that an idle server does little. */
+const QUIET_AFTER_MS = 60_000;
 
 /**
  * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
@@ -35,6 +37,7 @@ export class Dispatcher {
   private readonly repairing = new Set<string>();
   private repairedTo: PendingDelivery | undefined;
   private sweeps = 0;
+  private wokenAt = performance.now();
   private sweeping = false;
   private stopped = false;
 
@@ -69,14 +72,17 @@ export class Dispatcher {
   }
 
   private wake(organizationId: string, destinationId: string): void {
+    this.wokenAt = performance.now();
     void this.fill(this.lanes.markPending(organizationId, destinationId));
   }
 
   private async sweep(): Promise<void> {
     if (this.sweeping) return;
+    const repairs = this.sweeps++ % SWEEPS_PER_REPAIR === 0;
+    if (!repairs && performance.now() - this.wokenAt > QUIET_AFTER_MS) return;
     this.sweeping = true;
     try {
-      if (this.sweeps++ % SWEEPS_PER_REPAIR === 0) await this.repairNext();
+      if (repairs) await this.repairNext();
       for (const { organizationId, destinationId } of await this.options.database.dueDestinations())
         this.wake(organizationId, destinationId);
     } catch (error) {
