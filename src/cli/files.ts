@@ -15,7 +15,12 @@ import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
 import { waitOf } from "./transfer-options";
 
-const { usage: USAGE, commands: OF_FILES } = COMMANDS["cli/files"];
+const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
+type Name = keyof typeof OF_FILES;
+const isName = (text: string): text is Name => Object.hasOwn(OF_FILES, text);
+/** Of the command that is named, else of all of them. */
+const named = process.argv.slice(2).find(isName);
+const USAGE = named ? OF_FILES[named].usage : usage;
 /** Folder of the files if none is named. */
 const FOLDER = "parley";
 const DIFFERENT = 2;
@@ -64,9 +69,7 @@ async function run(): Promise<number> {
     throw new Error(`Name one command, and at most one folder.\nUsage: ${USAGE}`);
   for (const option of ["dry-run", "prune"] as const)
     if (values[option] && !FLAGS[name]?.includes(option))
-      throw new Error(
-        `${name} has no option --${option}.\nUsage: ${OF_FILES[name as keyof typeof OF_FILES].usage}`,
-      );
+      throw new Error(`${name} has no option --${option}.\nUsage: ${USAGE}`);
   const { PARLEY_URL, PARLEY_KEY } = process.env;
   inFolderOfCaller();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)

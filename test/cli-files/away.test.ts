@@ -81,6 +81,15 @@ describe("while the server is away", () => {
     }
   });
 
+  test("a port of another protocol is refused at once", async () => {
+    const place = new Workplace(emptyFolder(), { url: "http://127.0.0.1:9", secretKey: running.secretKey });
+    expect(await place.run(["pull", "."])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "Port 9 belongs to another protocol. Use another one for HTTP.\n",
+    });
+  });
+
   test("an address with a password is refused, and not printed", async () => {
     const url = "http://user:pass-word@127.0.0.1:2";
     const place = new Workplace(emptyFolder(), { url, secretKey: running.secretKey });

@@ -361,6 +361,18 @@ test.each([
   expect(stderr).toContain(args[0] === "push" ? 'no command "push"' : message);
 });
 
+test.each(["pull", "apply"])(
+  "an unknown option of %s is named with the usage of that command alone",
+  async (name) => {
+    const { code, stderr } = await workplace().run([name, "--bogus"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`Unknown option '--bogus'.\nUsage: parley ${name} [DIR] `),
+    ]);
+    expect(stderr).not.toContain("diff");
+  },
+);
+
 test("an unknown command of a checkout is named", async () => {
   for (const [args, message] of [
     [["aply"], 'Parley has no command "aply".\nUsage: npm run'],

@@ -54,6 +54,9 @@ const LONGEST_PAUSE_MS = 30_000;
 const TRIES_AT_500 = 4;
 const ASKS_TO_WAIT = new Set([408, 425, 429]);
 
+/** Why Node refuses to send a request to a port that the Fetch standard blocks. */
+const BAD_PORT = "bad port";
+
 type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly failure: string };
 
 /** Sends requests to a service, and waits while it is overloaded, broken or away. */
@@ -94,7 +97,12 @@ export class Http {
       const answer = { status: response.status, type, body: Buffer.from(await response.arrayBuffer()) };
       return { answer, ...(pauseMs !== undefined && { pauseMs }) };
     } catch (error) {
-      return { failure: reasonOf(error) };
+      const failure = reasonOf(error);
+      if (failure === BAD_PORT)
+        throw new DeniedError(
+          `Port ${new URL(url).port} belongs to another protocol. Use another one for HTTP.`,
+        );
+      return { failure };
     }
   }
 }
