@@ -100,7 +100,7 @@ describe("the person to forget", () => {
     expect(receipt.chats).toBeGreaterThanOrEqual(1);
     expect(receipt.recordings).toBeGreaterThanOrEqual(1);
     for (const table of ["messages", "events", "calls", "call_lookup", "engine_callbacks"])
-      expect(await count(table, id)).toBe(0);
+      expect([table, await count(table, id)]).toEqual([table, 0]);
   });
 
   test("is not erased if they return after the request", async () => {
