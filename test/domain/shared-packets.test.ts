@@ -44,6 +44,16 @@ describe("reads at the same time", () => {
     ]);
   });
 
+  test("succeed beside one that cannot be sent", async () => {
+    const ids = [own, "'; drop table", own];
+    const results = await Promise.allSettled(ids.map((id) => scope(id).read(VISIBLE, ["x"])));
+    expect(results).toMatchObject([
+      { value: [{ own }] },
+      { status: "rejected", reason: { message: expect.stringContaining("Not an organization") } },
+      { value: [{ own }] },
+    ]);
+  });
+
   test("do not wait for a long one", async () => {
     const ended: string[] = [];
     const end = (name: string) => () => void ended.push(name);

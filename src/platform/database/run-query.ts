@@ -20,8 +20,10 @@ export interface QueryOptions {
   readonly isShared?: boolean;
 }
 
-interface PendingQuery extends QueryOptions {
+interface PendingQuery {
   readonly query: Query;
+  /** Statements to run before it, in a transaction of both; empty if there are none. */
+  readonly settings: string;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -48,14 +50,15 @@ function enqueue(db: Knex, caller: object, query: Query, options: QueryOptions):
   return new Promise((resolve, reject) => {
     const isShared = options.isShared === true && !db.isTransaction;
     const key = isShared ? db : caller;
-    const waiting = { query, ...options, resolve, reject };
+    const client = db.client as Client;
+    const waiting = { query, settings: client.localSettings(options), resolve, reject };
     const batch = batches.get(key);
     if (batch && !(isShared && batch.length === MOST_SHARED)) return void batch.push(waiting);
     const started = [waiting];
     batches.set(key, started);
     const sendAll = () => {
       if (batches.get(key) === started) batches.set(key, undefined);
-      void send(db.client as Client, started);
+      void send(client, started);
     };
     if (isShared) setImmediate(sendAll);
     else process.nextTick(sendAll);
@@ -84,10 +87,9 @@ export function ifCanceled(error: unknown): undefined {
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query, organizationId, timeoutMs, writes, resolve, reject }: PendingQuery,
+  { query, settings, resolve, reject }: PendingQuery,
   answered: () => void,
 ): Promise<void> {
-  const settings = client.localSettings({ organizationId, timeoutMs, writes });
   const sent = client.settings.prepares ? query : { text: query.text, values: query.values };
   if (settings === "") return ask(connection, { query: sent, resolve, reject }, answered);
   const run = () =>
