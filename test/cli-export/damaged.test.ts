@@ -147,6 +147,36 @@ test("an unknown field of a record is ignored, and a second run that changes not
   expect(again.stdout).toContain("Another key of this server has this value already.");
 });
 
+test("a refused assistant is listed with each of its logs and versions, and its draft", async () => {
+  const folder = copyOfExport();
+  const { api: other } = await running.otherOrganization();
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: (await importerOf(other)).headers["X-API-Key"]! };
+  const taken = linesIn(folder, "assistants.ndjson").filter(({ key }) => key !== null);
+  for (const { key, name } of taken)
+    await other.gql("mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }", {
+      input: { key, name },
+    });
+  const report = join(emptyFolder(), "report.json");
+  expect((await runToEnd("cli/import", env, "parley", folder, "--report", report)).code).toBe(2);
+  const { notTakenOver } = JSON.parse(readFileSync(report, "utf8")) as {
+    notTakenOver: { reason: string; ids: string[] }[];
+  };
+  const listed = (what: string) =>
+    notTakenOver
+      .find(({ reason }) => reason === `The assistant of this ${what} was refused.`)
+      ?.ids.toSorted();
+  const refused = new Set(taken.map(({ id }) => id));
+  const ofRefused = (file: string) =>
+    linesIn(folder, file).filter(({ assistantId }) => refused.has(assistantId));
+  const ended = ofRefused("logs.ndjson").map(({ id }) => id as string);
+  expect(listed("log")).toEqual(ended.toSorted());
+  const versions = ofRefused("versions.ndjson").map((one) => `${String(one.assistantId)}, version ${String(one.number)}`);
+  expect(versions.length).toBeGreaterThan(taken.length);
+  expect(listed("version")).toEqual(versions.toSorted());
+  const drafts = taken.filter(({ draft }) => draft !== null).map(({ id }) => id as string);
+  expect(listed("draft")).toEqual(drafts.length > 0 ? drafts.toSorted() : undefined);
+});
+
 test("a key that may do nothing but import is not imported: here it would have no limits", async () => {
   const folder = copyOfExport();
   const value = "a-key-only-for-imports";

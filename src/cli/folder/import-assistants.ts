@@ -32,9 +32,11 @@ export async function importAssistants(work: FolderImport): Promise<void> {
     stored.add(record.id as string);
   }
   await importVersions(work, stored);
-  for await (const record of recordsOf(work, "assistants"))
-    if (stored.has(record.id as string) && isObject(record.draft))
-      await importDraft(work, record, record.draft);
+  for await (const record of recordsOf(work, "assistants")) {
+    if (!isObject(record.draft)) continue;
+    if (stored.has(record.id as string)) await importDraft(work, record, record.draft);
+    else work.report.refuse("The assistant of this draft was refused.", record.id as string);
+  }
 }
 
 async function importAssistant(
@@ -104,7 +106,10 @@ async function importVersions(work: FolderImport, assistants: ReadonlySet<string
   };
   for await (const { assistantId, ...version } of recordsOf(work, "versions")) {
     const id = assistantId as string;
-    if (!assistants.has(id)) continue;
+    if (!assistants.has(id)) {
+      work.report.refuse("The assistant of this version was refused.", versionName(id, version));
+      continue;
+    }
     if (version.number === current.get(id)) {
       await compareVersions(work, id, [version]); // the assistant has brought it
       continue;
@@ -117,6 +122,9 @@ async function importVersions(work: FolderImport, assistants: ReadonlySet<string
   }
   await send();
 }
+
+const versionName = (assistantId: string, { number }: JsonObject) =>
+  `${assistantId}, version ${String(number)}`;
 
 /** If one of the versions is refused, each is sent alone, so that the others are stored. */
 async function storeVersions(work: FolderImport, id: string, versions: readonly JsonObject[]): Promise<void> {
@@ -133,8 +141,10 @@ async function storeVersions(work: FolderImport, id: string, versions: readonly 
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
     for (const version of versions) {
-      const name = `${id}, version ${String(version.number)}`;
-      const answer = await target.store("version", name, VERSIONS, { id, versions: [version] });
+      const answer = await target.store("version", versionName(id, version), VERSIONS, {
+        id,
+        versions: [version],
+      });
       if (answer) await count(answer);
     }
   }

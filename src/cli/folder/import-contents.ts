@@ -105,15 +105,16 @@ class LogBatches {
       this.batches.set(assistantId, isHere ? new LogBatch(this.work, assistantId) : undefined);
     }
     const batch = this.batches.get(assistantId);
-    const input = batch && inputOf(this.work, record);
+    if (!batch) return this.work.report.refuse("The assistant of this log was refused.", record.id as string);
+    const input = inputOf(this.work, record);
     if (input) await batch.add(input);
   }
 }
 
 /** Whether the assistant of a log is here. Makes that of logs that are older than its deletion, and deletes it. */
 async function hasAssistant(
-  { target, report }: FolderImport,
-  { id, assistantId, assistantName }: Line,
+  { target }: FolderImport,
+  { assistantId, assistantName }: Line,
   assistants: ReadonlySet<string>,
 ): Promise<boolean> {
   try {
@@ -122,10 +123,7 @@ async function hasAssistant(
   } catch (error) {
     if (!(error instanceof TargetError) || error.code !== "ASSISTANT_NOT_FOUND") throw error;
   }
-  if (assistants.has(String(assistantId))) {
-    report.refuse("The assistant of this log was refused, and its logs with it.", String(id));
-    return false;
-  }
+  if (assistants.has(String(assistantId))) return false;
   const input = { id: assistantId, name: assistantName };
   const create = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
   if (!(await target.store("assistant", String(assistantId), create, { input }))) return false;

@@ -51,7 +51,8 @@ export class Report {
   /** Notes a value that has no place here. @param id of the record, unless the sentence is about all */
   note(sentence: string, id?: string): void {
     const ids = this.missing.get(sentence) ?? [];
-    this.missing.set(sentence, id === undefined ? ids : [...ids, id]);
+    if (id !== undefined) ids.push(id);
+    this.missing.set(sentence, ids);
   }
 
   /** Notes a record that was not imported, so that a second run may help. */
