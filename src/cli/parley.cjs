@@ -93,7 +93,7 @@ function overview() {
       "Commands:",
       ...rows,
       "",
-      "COMMAND --help describes one.",
+      "COMMAND --help describes one. Without a command, the server starts.",
     ].join("\n"),
   );
 }
