@@ -13,7 +13,7 @@ import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
-import { waitOf } from "./transfer-options";
+import { addressOf, waitOf } from "./transfer-options";
 
 const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
 type Name = keyof typeof OF_FILES;
@@ -77,9 +77,10 @@ async function run(): Promise<number> {
   inFolderOfCaller();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
     throw new Error(`${folder} is a file, not a folder.`);
+  const url = values.url ?? PARLEY_URL;
   return command(folder, {
     name,
-    url: values.url ?? PARLEY_URL,
+    url: url && addressOf("--url", url, USAGE),
     key: values.key ?? PARLEY_KEY,
     waiting: {
       patienceMs: waitOf(values.wait, USAGE, WAIT_SECONDS) * 1_000,

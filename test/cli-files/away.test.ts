@@ -96,7 +96,7 @@ describe("while the server is away", () => {
     expect(await place.run(["pull", "."])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "The address of the server must not contain a user name or a password.\n",
+      stderr: "--url must not contain a user name or a password.\n",
     });
   });
 

@@ -1,12 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  DeniedError,
-  Http,
-  ImportStoppedError,
-  RefusedError,
-  refuseCredentials,
-  type HttpOptions,
-} from "../import/http";
+import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
 import { DENIED, resultOf, transientIn, withoutAdvice } from "../import/target";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
@@ -50,26 +43,21 @@ const PROBE = 'mutation { updateDeployment(id: "none", input: {}) { id } }';
 
 /** A server, with the SECRET key of an organization. Requests wait while it is away. */
 export class Connection {
-  readonly url: string;
   private warnings: string[] = [];
   private readonly http: Http;
   /** For links and schemas, which must not get the key. */
   private readonly open: Http;
 
   /**
+   * @param url without a slash at its end
    * @param advice which key the command needs
-   * @throws Error if the URL is none
    */
   constructor(
-    url: string,
+    readonly url: string,
     key: string,
     waiting: Pick<HttpOptions, "patienceMs" | "say">,
     private readonly advice = "",
   ) {
-    if (!/^https?:/.test(url) || !URL.canParse(url))
-      throw new Error(`The address of the server must begin with http:// or https://; got "${url}".`);
-    refuseCredentials("The address of the server", url);
-    this.url = new URL(url).href.replace(/\/$/, "");
     this.http = new Http({ name: NAME, headers: { "X-API-Key": key }, ...waiting });
     this.open = new Http({ name: NAME, headers: {}, ...waiting });
   }
