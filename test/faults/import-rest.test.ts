@@ -316,3 +316,11 @@ test.each([
   const { code, stderr } = await runToEnd("cli/import", env, ...args);
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
 });
+
+test.each([
+  [["nosuch"], 'Unknown source "nosuch".\n'],
+  [[], "Name a source: rest, parley, vapi or retell.\n"],
+])("names the source before the server in errors about %j", async (args, message) => {
+  const { code, stderr } = await runToEnd("cli/import", {}, ...args);
+  expect([code, stderr.slice(0, message.length)]).toEqual([1, message]);
+});
