@@ -310,7 +310,8 @@ test.each([
   ],
   [["other"], 'Unknown source "other".'],
   [[], "Name a source: rest, parley, vapi or retell."],
-  [["rest", "--wait", "soon"], "--wait must be a whole number of seconds"],
+  [["rest", "--wait", "soon"], '--wait must be a whole number of seconds; got "soon".'],
+  [["rest", "--wait", "-1"], '--wait must be a whole number of seconds; got "-1".'],
 ])("explains wrong arguments: %j", async (args, message) => {
   const env = { PARLEY_URL: target.url, PARLEY_KEY: "k" };
   const { code, stderr } = await runToEnd("cli/import", env, ...args);
