@@ -50,6 +50,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   permissions: ["read", "calls"],
   "Key.type": "SECRET",
   "CreateKeyInput.type": "PUBLIC",
+  "UpdateDeploymentInput.type": "TEXT_BUBBLE",
+  "UpdateWorkflowNodeInput.type": "PROMPT",
   status: "ACTIVE",
   "Key.value": "parley_sk_7hGk2VwQm4Zp9XrT1bNcYd6LfJs8Ea0Hq3uR5w",
   label: "When are you open?",

@@ -13,7 +13,7 @@ import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
-import { waitOf } from "./transfer-options";
+import { addressOf, waitOf } from "./transfer-options";
 
 const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
 type Name = keyof typeof OF_FILES;
@@ -31,6 +31,7 @@ const WAIT_SECONDS = 60;
 type Waiting = ConstructorParameters<typeof Connection>[2];
 
 interface Options {
+  readonly name: string;
   readonly url: string | undefined;
   readonly key: string | undefined;
   readonly waiting: Waiting;
@@ -44,6 +45,8 @@ type Command = (folder: string, options: Options) => Promise<number>;
 const COMMAND: Readonly<Record<string, Command>> = { pull, diff, apply, validate };
 /** Options of each command besides --url and --key. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = { apply: ["dry-run", "prune"], diff: ["prune"] };
+
+const AND = new Intl.ListFormat("en-GB");
 
 const print = (line: string) => console.log(line);
 
@@ -74,8 +77,10 @@ async function run(): Promise<number> {
   inFolderOfCaller();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
     throw new Error(`${folder} is a file, not a folder.`);
+  const url = values.url ?? PARLEY_URL;
   return command(folder, {
-    url: values.url ?? PARLEY_URL,
+    name,
+    url: url && addressOf("--url", url, USAGE),
     key: values.key ?? PARLEY_KEY,
     waiting: {
       patienceMs: waitOf(values.wait, USAGE, WAIT_SECONDS) * 1_000,
@@ -86,10 +91,13 @@ async function run(): Promise<number> {
   });
 }
 
-function connectionOf({ url, key, waiting }: Options): Connection {
+function connectionOf({ name, url, key, waiting, dryRun }: Options): Connection {
   if (!url) throw new Error("Name the server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
   if (!key) throw new Error("Name a SECRET key of the organization with --key or PARLEY_KEY.");
-  return new Connection(url, key, waiting);
+  // pull gives keys to records without one.
+  const needed = ["read", ...(name === "diff" || dryRun ? [] : ["write"]), "webhooks"];
+  const advice = `parley ${name} needs a SECRET key without limits, or with the permissions ${AND.format(needed)}: \`npm run --silent key:create -- --permissions ${needed.join(",")}\` makes one on the server.`;
+  return new Connection(url, key, waiting, advice);
 }
 
 async function validate(folder: string, { url, key, waiting }: Options): Promise<number> {
@@ -163,6 +171,7 @@ const keptOtherwise = ({ local, changes }: Step): string[] =>
 async function apply(folder: string, options: Options): Promise<number> {
   if (options.dryRun) return diff(folder, options);
   const { reading, local, remote, plan } = await compare(folder, options);
+  if (plan.steps.length > 0) await reading.connection.checkThatKeyMayChange();
   for (const line of planLines(plan)) print(line);
   if (plan.steps.length === 0) return 0;
   print(`\n${summaryOf(plan.steps)}\n`);

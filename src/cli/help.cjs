@@ -1,6 +1,10 @@
 "use strict";
 // What `--help` prints. It is known without a build, settings or packages.
 const COMMANDS = require("./commands.json");
+const { scripts } = require("../../package.json");
+
+/** The program with the commands for files. */
+const FILES = "cli/files";
 
 const WIDTH = 100;
 /** Longest name beside which its description begins. */
@@ -33,17 +37,41 @@ exports.helpOf = (program, name, named = (text) => text) => {
   ].join("\n\n");
 };
 
-/** Prints the help of a program or of one of its commands, and ends the process, if the options ask for it. */
+/** The commands of operators: the program of each, by its name in package.json. */
+exports.OPERATORS = Object.fromEntries(
+  Object.entries(scripts).flatMap(([script, text]) => {
+    const [, program] = /launch\.mjs ([\w/-]+)$/.exec(text) ?? [];
+    return program === FILES ||
+      COMMANDS[program] === undefined ||
+      COMMANDS[program].effect.startsWith("For developers")
+      ? []
+      : [[script, program]];
+  }),
+);
+
+/** Prints the help of a program or of the command that is named, and ends the process, if the options ask for it. */
 exports.helpIfAsked = (program, options) => {
-  const { commands } = COMMANDS[program] ?? {};
+  const { commands, usage } = COMMANDS[program] ?? {};
   if (![program, ...options].some(isHelp) && !(commands && options[0] === "help")) return;
-  const name = commands && options.find((one) => Object.hasOwn(commands, one));
-  console.log(exports.helpOf(program, name));
+  const name = commands && (options.find((one) => Object.hasOwn(commands, one)) ?? wordIn(options));
+  const other = Object.hasOwn(exports.OPERATORS, name ?? "");
+  if (name !== undefined && !other && !Object.hasOwn(commands, name)) {
+    console.error(`Parley has no command "${name}".\nUsage: ${usage}`);
+    process.exit(1);
+  }
+  console.log(other ? exports.helpOf(exports.OPERATORS[name]) : exports.helpOf(program, name));
   process.exit(0);
+};
+
+/** The word in the place of a command, which follows a word that asks for help. */
+const wordIn = (options) => {
+  const [first] = options.filter((one) => one !== "help" && !isHelp(one));
+  return first?.startsWith("-") ? undefined : first;
 };
 
 const isHelp = (one) => one === "--help" || one === "-h";
 exports.isHelp = isHelp;
+exports.FILES = FILES;
 
 function table(title, entries) {
   const names = Object.keys(entries);

@@ -17,6 +17,11 @@ const { usage: USAGE } = COMMANDS["cli/import"];
 const OPTIONS = ["from", "from-key", "url", "key", "wait", "report"] as const;
 type Options = Readonly<Partial<Record<(typeof OPTIONS)[number], string>>>;
 
+const SOURCES = ["rest", "parley", "vapi", "retell"] as const;
+type SourceName = (typeof SOURCES)[number];
+const isSource = (text: string | undefined): text is SourceName => SOURCES.some((one) => one === text);
+const OR = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
 /** Exit code if records were not imported that the source gave. */
 const INCOMPLETE = 2;
 
@@ -33,6 +38,8 @@ async function run(): Promise<void> {
   });
   const options = values as Options;
   const [kind, file, ...others] = positionals;
+  if (!isSource(kind))
+    throw wrong(kind === undefined ? `Name a source: ${OR.format(SOURCES)}.` : `Unknown source "${kind}".`);
   if (others.length > 0) throw wrong(`Unexpected argument "${others[0]}".`);
   inFolderOfCaller();
   if (options.report !== undefined) checkReport(options.report);
@@ -60,7 +67,7 @@ async function run(): Promise<void> {
 }
 
 async function importFrom(
-  kind: string | undefined,
+  kind: SourceName,
   file: string | undefined,
   options: Options,
   report: Report,
@@ -84,10 +91,6 @@ async function importFrom(
     if (file === undefined) throw wrong("Name the folder of an export.");
     return importFolder({ folder: file, target, report, progress });
   }
-  if (kind !== "vapi" && kind !== "retell")
-    throw wrong(
-      kind === undefined ? "Name a source: rest, parley, vapi or retell." : `Unknown source "${kind}".`,
-    );
   if (file === undefined ? from === undefined : options["from-key"] !== undefined)
     throw wrong("Name either a file, or a key with --from-key or PARLEY_FROM_KEY.");
   const [work, address] =
@@ -112,7 +115,7 @@ function targetOf(options: Options) {
 }
 
 /** The command of this run, which continues it. */
-const sameCommand = (kind: string | undefined, file: string | undefined, options: Options): string =>
+const sameCommand = (kind: SourceName, file: string | undefined, options: Options): string =>
   commandWith(
     ["npm run --silent import --", ...[kind, file].flatMap((word) => word ?? []).map(quotedForShell)],
     Object.fromEntries(OPTIONS.map((name) => [name, options[name]])),

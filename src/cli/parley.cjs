@@ -6,7 +6,7 @@
 const { readFileSync } = require("node:fs");
 const { join, sep } = require("node:path");
 const COMMANDS = require("./commands.json");
-const { helpOf, isHelp } = require("./help.cjs");
+const { FILES, helpOf, isHelp, OPERATORS } = require("./help.cjs");
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 && minor < 13)) {
@@ -16,27 +16,15 @@ if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 
 
 const PARENT_CHECK_MS = 250;
 const root = join(__dirname, "../..");
-const { scripts, version } = require(join(root, "package.json"));
+const { version } = require(join(root, "package.json"));
 const [first = "start", ...others] = process.argv.slice(2);
 /** `parley help apply` is `parley apply --help`. */
 const [name, ...options] = first === "help" && others.length > 0 ? [others[0], "--help"] : [first, ...others];
 
 process.env.PARLEY_COMMAND = ownCommand();
-/** The commands of operators: the program of each, by its name in package.json. */
-const known = Object.fromEntries(
-  Object.entries(scripts).flatMap(([script, text]) => {
-    const [, program] = /launch\.mjs ([\w/-]+)$/.exec(text) ?? [];
-    return COMMANDS[program] === undefined || COMMANDS[program].effect.startsWith("For developers")
-      ? []
-      : [[script, program]];
-  }),
-);
-/** The program with the commands for files. */
-const FILES = "cli/files";
 const { commands: OF_FILES } = COMMANDS[FILES];
-delete known.parley;
 const isOfFiles = Object.hasOwn(OF_FILES, name);
-const program = Object.hasOwn(known, name) ? known[name] : isOfFiles ? FILES : undefined;
+const program = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : isOfFiles ? FILES : undefined;
 const asksForHelp = options.some(isHelp);
 
 const INSTALLED = "platform/installed";
@@ -82,7 +70,7 @@ function ownCommand() {
 }
 
 function overview() {
-  const commands = Object.keys(known).map((script) => [script, COMMANDS[known[script]]]);
+  const commands = Object.entries(OPERATORS).map(([script, program]) => [script, COMMANDS[program]]);
   const rows = [...commands, ...Object.entries(OF_FILES)].map(
     ([script, { effect }]) => `  ${script.padEnd(16)}${effect.split(/(?<=\.) /, 1)[0]}`,
   );

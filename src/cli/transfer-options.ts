@@ -1,5 +1,5 @@
 import { quotedForShell } from "./quoted-for-shell";
-import { DeniedError, ImportStoppedError, RefusedError, refuseCredentials } from "./import/http";
+import { DeniedError, ImportStoppedError, RefusedError } from "./import/http";
 
 const WAIT_SECONDS = 600;
 
@@ -40,7 +40,10 @@ export function addressOf(option: string, text: string, usage: string): string {
     throw new Error(
       `${option} must be a URL that begins with http:// or https://; got "${text}".\nUsage: ${usage}`,
     );
-  refuseCredentials(option, text);
+  const { username, password } = new URL(text);
+  // Node sends no request to such an address, and its error repeats the password.
+  if (username !== "" || password !== "")
+    throw new Error(`${option} must not contain a user name or a password.`);
   const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
   if (address !== undefined)
     throw new Error(

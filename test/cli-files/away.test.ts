@@ -96,15 +96,21 @@ describe("while the server is away", () => {
     expect(await place.run(["pull", "."])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "The address of the server must not contain a user name or a password.\n",
+      stderr: "--url must not contain a user name or a password.\n",
     });
   });
 
-  test("the longest wait is a number of seconds", async () => {
-    const { code, stderr } = await new Workplace(emptyFolder(), running).run(["diff", "--wait", "soon"]);
+  test.each(["soon", "-1", "-soon"])("the longest wait is a number of seconds, and not %s", async (wait) => {
+    const { code, stderr } = await new Workplace(emptyFolder(), running).run(["diff", "--wait", wait]);
+    const message = `--wait must be a whole number of seconds; got "${wait}".\nUsage: parley diff `;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^${message}`))]);
+  });
+
+  test("an option without its value is named", async () => {
+    const { code, stderr } = await new Workplace(emptyFolder(), running).run(["diff", "--wait", "--prune"]);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining('--wait must be a whole number of seconds; got "soon".'),
+      expect.stringMatching(/^Option '--wait' argument missing\.\nUsage: /),
     ]);
   });
 });

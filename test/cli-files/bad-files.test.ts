@@ -354,7 +354,16 @@ test.each([
   [["validate", "."], "has no files. They belong in assistants/"],
   [["push"], "Name one command"],
   [["pull", "--prune"], "pull has no option --prune."],
-  [["diff", ".", "--url", "nonsense"], 'must begin with http:// or https://; got "nonsense".'],
+  [
+    ["diff", ".", "--url", "nonsense"],
+    '--url must be a URL that begins with http:// or https://; got "nonsense".',
+  ],
+  ...["graphql", "rest", "rest/v1/"].flatMap((path) =>
+    ["pull", "diff", "validate"].map((name): [string[], string] => [
+      [name, ".", "--url", `http://127.0.0.1:4000/${path}`],
+      "--url must be the address without a path of an interface: --url http://127.0.0.1:4000\nUsage: parley ",
+    ]),
+  ),
 ])("parley %j says what is wrong", async (args, message) => {
   const { code, stderr } = await workplace().run(args);
   expect(code).toBe(1);

@@ -67,14 +67,17 @@ export class Workplace {
   }
 }
 
-/** A way to a server on which something happens between the requests that read and those that change. */
-export async function beforeFirstMutation(url: string, work: () => Promise<unknown>) {
+/**
+ * A way to a server on which something happens between the requests that read and those that change.
+ * @param mutation text of the first request that waits for it
+ */
+export async function beforeFirstMutation(url: string, work: () => Promise<unknown>, mutation = "mutation") {
   let done: Promise<unknown> | undefined;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = await request.toArray();
       const body = Buffer.concat(chunks);
-      if (body.includes("mutation")) await (done ??= work());
+      if (body.includes(mutation)) await (done ??= work());
       const { "x-api-key": key = "", "content-type": type = "" } = request.headers;
       const answer = await fetch(`${url}${request.url}`, {
         method: request.method!,

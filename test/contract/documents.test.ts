@@ -51,6 +51,24 @@ describe("generated documents", () => {
     ]);
   });
 
+  test("have no example in the schemas of files that its enum does not allow", () => {
+    const schemas = JSON.parse(documents["src/cli/files/schemas.generated.json"]!) as Record<string, object>;
+    const outside = (value: unknown, path: string): string[] => {
+      if (typeof value !== "object" || value === null) return [];
+      const { enum: allowed, examples } = value as { readonly enum?: unknown; readonly examples?: unknown };
+      const wrong =
+        Array.isArray(allowed) && Array.isArray(examples)
+          ? examples.filter((one) => !allowed.includes(one)).map((one) => `${path}: ${one}`)
+          : [];
+      return [
+        ...wrong,
+        ...Object.entries(value).flatMap(([name, inner]) => outside(inner, `${path}.${name}`)),
+      ];
+    };
+    expect(Object.keys(schemas)).toEqual(["assistant", "workflow", "webhook", "deployment"]);
+    expect(outside(schemas, "")).toEqual([]);
+  });
+
   /** The cells of a table's rows, whatever space pads them. */
   const cells = (table: string) =>
     table

@@ -93,6 +93,48 @@ test.each(Object.keys(COMMANDS["cli/files"].commands))("parley help %s describes
   }
 });
 
+describe("parley of a checkout", () => {
+  const run = (...options: string[]) => {
+    const launcher = [join(ROOT, "src/cli/launch.mjs"), "cli/files", ...options];
+    const env = { PATH: process.env.PATH };
+    const { status, stdout, stderr } = spawnSync(process.execPath, launcher, { encoding: "utf8", env });
+    return { status, stdout, stderr };
+  };
+
+  test.each([
+    ["help", "nosuch"],
+    ["nosuch", "--help"],
+    ["-h", "nosuch"],
+    ["help", "bench"],
+    ["help", "parley"],
+  ])("refuses %s %s as the program of the package does", (...options) => {
+    const name = options.find((one) => one !== "help" && !one.startsWith("-"));
+    expect(run(...options)).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: `Parley has no command "${name}".\nUsage: ${COMMANDS["cli/files"].usage}\n`,
+    });
+  });
+
+  test.each(["import", "export", "key:create"])("describes %s, which npm runs", (name) => {
+    const program = `cli/${name.replace(":", "-")}` as "cli/import";
+    const described = { status: 0, stdout: expect.stringContaining(COMMANDS[program].usage), stderr: "" };
+    expect(run("help", name)).toEqual(described);
+  });
+
+  test.each([[["help"]], [["--help"]], [["help", "help"]], [["--url", "http://127.0.0.1:4000", "-h"]]])(
+    "describes all of its commands for %j",
+    (options) => {
+      const described = {
+        status: 0,
+        stdout: expect.stringContaining(COMMANDS["cli/files"].usage),
+        stderr: "",
+      };
+      expect(run(...options)).toEqual(described);
+    },
+  );
+});
+
 test("a program that is started without npm prints its usage, too", async () => {
   const { code, stdout } = await runAt({ cwd: emptyFolder() }, "cli/backup", INVALID, "--help");
   expect([code, stdout]).toEqual([0, expect.stringContaining(COMMANDS["cli/backup"].usage)]);

@@ -310,9 +310,18 @@ test.each([
   ],
   [["other"], 'Unknown source "other".'],
   [[], "Name a source: rest, parley, vapi or retell."],
-  [["rest", "--wait", "soon"], "--wait must be a whole number of seconds"],
+  [["rest", "--wait", "soon"], '--wait must be a whole number of seconds; got "soon".'],
+  [["rest", "--wait", "-1"], '--wait must be a whole number of seconds; got "-1".'],
 ])("explains wrong arguments: %j", async (args, message) => {
   const env = { PARLEY_URL: target.url, PARLEY_KEY: "k" };
   const { code, stderr } = await runToEnd("cli/import", env, ...args);
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+});
+
+test.each([
+  [["nosuch"], 'Unknown source "nosuch".\n'],
+  [[], "Name a source: rest, parley, vapi or retell.\n"],
+])("names the source before the server in errors about %j", async (args, message) => {
+  const { code, stderr } = await runToEnd("cli/import", {}, ...args);
+  expect([code, stderr.slice(0, message.length)]).toEqual([1, message]);
 });

@@ -67,6 +67,30 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     expect(map(sample).notes.join("\n")).not.toContain("in single braces");
   });
 
+  test("a note about a tool names it, and one about the vendor's record says so", () => {
+    const [list, type, record] =
+      sample === vapiSample
+        ? ["model.tools", "transferCall", "orgId"]
+        : ["retellLlmData.general_tools", "transfer_call", "is_published"];
+    const tools = list.split(".").reduce((value, name) => value[name] as JsonObject, sample);
+    const tool = `${list}.${(tools as unknown as { type: string }[]).findIndex((one) => one.type === type)}`;
+    const withParts = changed(
+      { ...sample, [record]: true },
+      list,
+      (tools as unknown as object[]).map((one) => ({ ...one, later: 1 })),
+    );
+    expect(map(withParts).notes).toEqual(
+      expect.arrayContaining([
+        `${tool}.type belongs to the tool ${type}, which has no counterpart.`,
+        `${tool}.later belongs to the tool ${type}, which has no counterpart.`,
+        expect.stringMatching(
+          /^(model|retellLlmData)\.(general_)?tools\.\d\.later is a part of the tool \w+ without a counterpart\.$/,
+        ),
+        `${record} belongs to the vendor's record and is not part of an assistant.`,
+      ]),
+    );
+  });
+
   test("no note contains a value of a header or a secret", () => {
     expect(map(sample).notes.join("\n")).not.toMatch(/hidden|shared/);
   });

@@ -1,13 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  DeniedError,
-  Http,
-  ImportStoppedError,
-  RefusedError,
-  refuseCredentials,
-  type HttpOptions,
-} from "../import/http";
-import { resultOf, transientIn } from "../import/target";
+import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
+import { DENIED, resultOf, transientIn, withoutAdvice } from "../import/target";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
@@ -41,27 +34,42 @@ export async function about<T>(at: RequestError["at"], request: () => Promise<T>
   }
 }
 
+/** A key that may not do the work of a command, whatever its files say. */
+class KeyError extends Error {}
+
 const NAME = "The server";
+/** A mutation without an effect, as there is no such record. */
+const PROBE = 'mutation { updateDeployment(id: "none", input: {}) { id } }';
 
 /** A server, with the SECRET key of an organization. Requests wait while it is away. */
 export class Connection {
-  readonly url: string;
   private warnings: string[] = [];
   private readonly http: Http;
   /** For links and schemas, which must not get the key. */
   private readonly open: Http;
 
-  /** @throws Error if the URL is none */
-  constructor(url: string, key: string, waiting: Pick<HttpOptions, "patienceMs" | "say">) {
-    if (!/^https?:/.test(url) || !URL.canParse(url))
-      throw new Error(`The address of the server must begin with http:// or https://; got "${url}".`);
-    refuseCredentials("The address of the server", url);
-    this.url = new URL(url).href.replace(/\/$/, "");
+  /**
+   * @param url without a slash at its end
+   * @param advice which key the command needs
+   */
+  constructor(
+    readonly url: string,
+    key: string,
+    waiting: Pick<HttpOptions, "patienceMs" | "say">,
+    private readonly advice = "",
+  ) {
     this.http = new Http({ name: NAME, headers: { "X-API-Key": key }, ...waiting });
     this.open = new Http({ name: NAME, headers: {}, ...waiting });
   }
 
-  /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError */
+  /** @throws KeyError if the key may read, but not change records */
+  async checkThatKeyMayChange(): Promise<void> {
+    await this.graphql(PROBE).catch((error: unknown) => {
+      if (!(error instanceof RequestError && error.isRefusal)) throw error;
+    });
+  }
+
+  /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError, KeyError */
   graphql<T>(query: string, variables: Fields = {}): Promise<T> {
     const body = JSON.stringify({ query, variables });
     return this.run<T>(query, body, { "Content-Type": "application/json" });
@@ -126,6 +134,7 @@ export class Connection {
     const [error] = errors ?? [];
     if (!error) return data as T;
     const { code = "INTERNAL", details } = error.extensions ?? {};
+    if (DENIED.has(code)) throw new KeyError(`${withoutAdvice(error.message)} ${this.advice}`);
     throw new RequestError(error.message, code, details);
   }
 }

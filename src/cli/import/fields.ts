@@ -44,7 +44,7 @@ export class Fields {
     return leavesOf(this.root).filter((path) => !this.isTaken(path));
   }
 
-  private isTaken(path: string): boolean {
+  isTaken(path: string): boolean {
     return [...this.taken].some((one) => path === one || path.startsWith(`${one}.`));
   }
 

@@ -40,13 +40,6 @@ export interface Sent {
   readonly problemIn?: (answer: Answer) => string | undefined;
 }
 
-/** Node sends no request to such an address, and its error repeats the password. @throws Error without the address */
-export function refuseCredentials(what: string, url: string): void {
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "")
-    throw new Error(`${what} must not contain a user name or a password.`);
-}
-
 const TIMEOUT_MS = 120_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;

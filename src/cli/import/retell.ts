@@ -5,6 +5,7 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  ofTool,
   entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
@@ -18,7 +19,7 @@ import {
 
 const LLM = "retellLlmData";
 const ENGINE = "belongs to the voice engine, whose own setting applies";
-const RECORDS = "is a record of the vendor";
+const RECORDS = "belongs to the vendor's record and is not part of an assistant";
 const REASONS: Reasons = [
   [
     /(^|\.)(version|base_version|version_title|version_description|is_published|last_modification_timestamp)$/,
@@ -34,7 +35,7 @@ const REASONS: Reasons = [
   ],
   [/^retellLlmData\.(states|starting_state)\b/, "belongs to a state: build a workflow with a node for each"],
   [/^retellLlmData\.general_tools\.\d+\.headers\b/, "cannot be sent with functions: only a secret can"],
-  [/^retellLlmData\.general_tools\b/, "belongs to a tool, or part of one, without a counterpart"],
+  [/^retellLlmData\.general_tools\b/, ofTool(`${LLM}.general_tools`)],
   [/^retellLlmData\.mcps\b/, "is a tool server: add it with updateToolServers"],
   [
     /^retellLlmData\.(knowledge_base_ids|kb_config)\b/,

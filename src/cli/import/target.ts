@@ -28,7 +28,7 @@ export class TargetError extends Error {
 
 const TRANSIENT = new Set(["UNAVAILABLE", "TIMEOUT", "RATE_LIMITED", "REQUEST_IN_PROGRESS"]);
 /** Errors that every further request would meet, too: with this key, or until there is room. */
-const DENIED = new Set(["UNAUTHENTICATED", "FORBIDDEN"]);
+export const DENIED = new Set(["UNAUTHENTICATED", "FORBIDDEN"]);
 const FULL = new Set(["QUOTA_EXCEEDED", "INSUFFICIENT_STORAGE"]);
 
 const ASSISTANTS =

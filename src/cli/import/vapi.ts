@@ -7,6 +7,7 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  ofTool,
   entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
@@ -18,7 +19,7 @@ import {
   type VendorImport,
 } from "./vendor";
 
-const RECORDS = "is a record of the vendor";
+const RECORDS = "belongs to the vendor's record and is not part of an assistant";
 const RECORDED = "belongs to the voice engine, whose own setting applies";
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
 const REASONS: Reasons = [
@@ -29,7 +30,7 @@ const REASONS: Reasons = [
   [/^model\.tools\.\d+\.server\.headers\b/, "cannot be sent with functions: only a secret can"],
   [/^model\.tools\.\d+\.server\b/, "is a setting of requests that applies to all functions here"],
   [/^model\.toolIds\b/, "names a tool outside of the file: import with --from-key to get it"],
-  [/^model\.tools\b/, "belongs to a tool, or part of one, without a counterpart"],
+  [/^model\.tools\b/, ofTool("model.tools")],
   [
     /^model\.(knowledgeBase|knowledgeBaseId)\b/,
     "names files of the vendor: upload them and attach them to the assistant",

@@ -30,8 +30,10 @@ export interface Mapped {
   readonly notes: readonly string[];
 }
 
+type ReasonOf = (fields: Fields, path: string) => string;
+
 /** Reasons why a field has no place here, by its path. */
-export type Reasons = readonly (readonly [path: RegExp, reason: string])[];
+export type Reasons = readonly (readonly [path: RegExp, reason: string | ReasonOf])[];
 
 const STORE =
   "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
@@ -89,8 +91,26 @@ function jsonIn(file: string): unknown {
 export const notesOf = (fields: Fields, reasons: Reasons): string[] =>
   fields.rest().map((path) => {
     const [, reason = "has no counterpart"] = reasons.find(([pattern]) => pattern.test(path)) ?? [];
-    return `${path} ${reason}.`;
+    return `${path} ${typeof reason === "string" ? reason : reason(fields, path)}.`;
   });
+
+/** Types of tools that only their names tell apart. */
+const FUNCTIONS = new Set(["function", "custom"]);
+
+/** The reason for a field of a tool, which it names by its type. @param list path of the tools */
+export const ofTool =
+  (list: string): ReasonOf =>
+  (fields, path) => {
+    const tool = `${list}.${path.slice(list.length + 1).split(".", 1)[0]}`;
+    const [type, ...names] = ["type", "name", "function.name"].map((field) =>
+      textOf(fields.peek(`${tool}.${field}`)),
+    );
+    const name = names.find((one) => one !== undefined);
+    const shown = shortened((type === undefined || FUNCTIONS.has(type) ? name : type) ?? "without a name");
+    return fields.isTaken(`${tool}.type`)
+      ? `is a part of the tool ${shown} without a counterpart`
+      : `belongs to the tool ${shown}, which has no counterpart`;
+  };
 
 const VARIABLE = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g;
 
