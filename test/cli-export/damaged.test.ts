@@ -170,7 +170,9 @@ test("a refused assistant is listed with each of its logs and versions, and its 
     linesIn(folder, file).filter(({ assistantId }) => refused.has(assistantId));
   const ended = ofRefused("logs.ndjson").map(({ id }) => id as string);
   expect(listed("log")).toEqual(ended.toSorted());
-  const versions = ofRefused("versions.ndjson").map((one) => `${String(one.assistantId)}, version ${String(one.number)}`);
+  const versions = ofRefused("versions.ndjson").map(
+    (one) => `${String(one.assistantId)}, version ${String(one.number)}`,
+  );
   expect(versions.length).toBeGreaterThan(taken.length);
   expect(listed("version")).toEqual(versions.toSorted());
   const drafts = taken.filter(({ draft }) => draft !== null).map(({ id }) => id as string);
