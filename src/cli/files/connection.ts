@@ -34,9 +34,6 @@ export async function about<T>(at: RequestError["at"], request: () => Promise<T>
   }
 }
 
-/** A key that may not do the work of a command, whatever its files say. */
-class KeyError extends Error {}
-
 const NAME = "The server";
 /** A mutation without an effect, as there is no such record. */
 const PROBE = 'mutation { updateDeployment(id: "none", input: {}) { id } }';
@@ -62,14 +59,14 @@ export class Connection {
     this.open = new Http({ name: NAME, headers: {}, ...waiting });
   }
 
-  /** @throws KeyError if the key may read, but not change records */
+  /** @throws DeniedError if the key may read, but not change records */
   async checkThatKeyMayChange(): Promise<void> {
     await this.graphql(PROBE).catch((error: unknown) => {
       if (!(error instanceof RequestError && error.isRefusal)) throw error;
     });
   }
 
-  /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError, KeyError */
+  /** Runs a query or mutation. A mutation that is repeated takes effect once. @throws RequestError, DeniedError */
   graphql<T>(query: string, variables: Fields = {}): Promise<T> {
     const body = JSON.stringify({ query, variables });
     return this.run<T>(query, body, { "Content-Type": "application/json" });
@@ -134,7 +131,7 @@ export class Connection {
     const [error] = errors ?? [];
     if (!error) return data as T;
     const { code = "INTERNAL", details } = error.extensions ?? {};
-    if (DENIED.has(code)) throw new KeyError(`${withoutAdvice(error.message)} ${this.advice}`);
+    if (DENIED.has(code)) throw new DeniedError(`${withoutAdvice(error.message)} ${this.advice}`);
     throw new RequestError(error.message, code, details);
   }
 }
