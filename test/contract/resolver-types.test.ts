@@ -1,3 +1,4 @@
+import "reflect-metadata";
 import { expect, test } from "@jest/globals";
 import { ID, Int } from "type-graphql";
 import { Chat, Message } from "../../schema/chats/chats";
