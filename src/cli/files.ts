@@ -18,8 +18,8 @@ import { addressOf, waitOf } from "./transfer-options";
 const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
 type Name = keyof typeof OF_FILES;
 const isName = (text: string): text is Name => Object.hasOwn(OF_FILES, text);
-/** Of the command that is named, else of all of them. */
 const named = process.argv.slice(2).find(isName);
+/** The usage of the named command, or of all commands if none is named. */
 const USAGE = named ? OF_FILES[named].usage : usage;
 /** Folder of the files if none is named. */
 const FOLDER = "parley";

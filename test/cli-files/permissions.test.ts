@@ -23,7 +23,7 @@ async function placeWith(input: { readonly permissions?: readonly string[]; read
   return { api, id, place };
 }
 
-/** What a command says about a key that may not do its work: first what the server refuses. */
+/** The output of a command whose key lacks a permission: why the server refuses it, then which key is needed. */
 const refused = (reason: string, command: string, needed: string) => ({
   code: 1,
   stdout: "",

@@ -257,7 +257,7 @@ describe("a log", () => {
 
 describe("a search that no index can answer in time", () => {
   const CHATS = 2_000;
-  /** Behind a pooler, a statement may take 5 s. */
+  /** Logs of one statement, which may take at most 5 s behind a pooler. */
   const AT_ONCE = 250;
   let assistantId: string;
   beforeAll(async () => {

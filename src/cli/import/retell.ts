@@ -5,6 +5,8 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  OF_ENGINE,
+  OF_VENDOR,
   ofTool,
   entriesInFile,
   OTHER_REQUESTS,
@@ -18,15 +20,13 @@ import {
 } from "./vendor";
 
 const LLM = "retellLlmData";
-const ENGINE = "belongs to the voice engine, whose own setting applies";
-const RECORDS = "belongs to the vendor's record and is not part of an assistant";
 const REASONS: Reasons = [
   [
     /(^|\.)(version|base_version|version_title|version_description|is_published|last_modification_timestamp)$/,
-    RECORDS,
+    OF_VENDOR,
   ],
-  [/^(assigned_tags|channel|llmURL)\b/, RECORDS],
-  [/^retellLlmData\.(llm_id|version)$/, RECORDS],
+  [/^(assigned_tags|channel|llmURL)\b/, OF_VENDOR],
+  [/^retellLlmData\.(llm_id|version)$/, OF_VENDOR],
   [/^response_engine\b/, "names a response engine of the vendor"],
   [/^conversationFlow\b/, "is a conversation flow: build a workflow for it"],
   [
@@ -56,11 +56,11 @@ const REASONS: Reasons = [
   [/^voice/, "belongs to a voice, or a setting of it, without a counterpart"],
   [
     /^(ambient_sound|backchannel_|interruption_|responsiveness|end_call_after|max_call_duration|reminder_)/,
-    ENGINE,
+    OF_ENGINE,
   ],
   [
     /^(stt_mode|custom_stt_config|denoising_mode|volume|ring_duration|allow_|user_dtmf|voicemail_|ivr_)/,
-    ENGINE,
+    OF_ENGINE,
   ],
 ];
 

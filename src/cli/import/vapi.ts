@@ -7,6 +7,8 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  OF_ENGINE,
+  OF_VENDOR,
   ofTool,
   entriesInFile,
   OTHER_REQUESTS,
@@ -19,12 +21,10 @@ import {
   type VendorImport,
 } from "./vendor";
 
-const RECORDS = "belongs to the vendor's record and is not part of an assistant";
-const RECORDED = "belongs to the voice engine, whose own setting applies";
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
 const REASONS: Reasons = [
-  [/^(orgId|latestVersion|isServerUrlSecretSet)$/, RECORDS],
-  [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, RECORDS],
+  [/^(orgId|latestVersion|isServerUrlSecretSet)$/, OF_VENDOR],
+  [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, OF_VENDOR],
   [/^(server|serverUrl)\b/, WEBHOOK],
   [/^(serverMessages|clientMessages)\b/, "chooses events: destinations choose theirs"],
   [/^model\.tools\.\d+\.server\.headers\b/, "cannot be sent with functions: only a secret can"],
@@ -40,10 +40,10 @@ const REASONS: Reasons = [
   [/^voice\b/, "belongs to a voice, or a setting of it, without a counterpart"],
   [
     /^(transcriber|startSpeakingPlan|stopSpeakingPlan|backgroundSpeechDenoisingPlan|voicemailDetection)\b/,
-    RECORDED,
+    OF_ENGINE,
   ],
-  [/^(transportConfigurations|keypadInputPlan|monitorPlan|artifactPlan|maxDurationSeconds)\b/, RECORDED],
-  [/^(silenceTimeoutSeconds|firstMessageInterruptionsEnabled|backgroundDenoisingEnabled)\b/, RECORDED],
+  [/^(transportConfigurations|keypadInputPlan|monitorPlan|artifactPlan|maxDurationSeconds)\b/, OF_ENGINE],
+  [/^(silenceTimeoutSeconds|firstMessageInterruptionsEnabled|backgroundDenoisingEnabled)\b/, OF_ENGINE],
 ];
 
 const PAGE_SIZE = 100;

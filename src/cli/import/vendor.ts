@@ -179,6 +179,10 @@ export function voiceFor(provider: string | undefined, voice: string | undefined
     : undefined;
 }
 
+/** Reasons for fields that no assistant has here. */
+export const OF_VENDOR = "belongs to the vendor's record and is not part of an assistant";
+export const OF_ENGINE = "belongs to the voice engine, whose own setting applies";
+
 /** Notes of every function that has a server. */
 export const OTHER_REQUESTS =
   "Servers of functions get requests in another form here, with the secret in the header x-ck: see docs/functions.md.";

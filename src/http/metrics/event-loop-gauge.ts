@@ -8,8 +8,8 @@ const NS_PER_SECOND = 1e9;
 const QUANTILES = { "0.5": 50, "0.99": 99, "1": 100 } as const;
 
 /**
- * Adds a gauge of the event loop's delay since the last scrape, measured from the first one on. Node reports the time between two measurements, so the
- * interval is subtracted, which the gauges of prom-client do not do.
+ * Adds a gauge of the event loop's delay since the last scrape, measured from the first one on. Node reports the time
+ * between two measurements, so the interval is subtracted, which the gauges of prom-client do not do.
  */
 export function addEventLoopGauge(registry: Registry): void {
   const histogram = monitorEventLoopDelay({ resolution: INTERVAL_MS });

@@ -51,7 +51,8 @@ function enqueue(db: Knex, caller: object, query: Query, options: QueryOptions):
     const isShared = options.isShared === true && !db.isTransaction;
     const key = isShared ? db : caller;
     const client = db.client as Client;
-    const waiting = { query, settings: client.localSettings(options), resolve, reject };
+    const sent = client.settings.prepares ? query : { text: query.text, values: query.values };
+    const waiting = { query: sent, settings: client.localSettings(options), resolve, reject };
     const batch = batches.get(key);
     if (batch && !(isShared && batch.length === MOST_SHARED)) return void batch.push(waiting);
     const started = [waiting];
@@ -87,14 +88,14 @@ export function ifCanceled(error: unknown): undefined {
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query, settings, resolve, reject }: PendingQuery,
+  waiting: PendingQuery,
   answered: () => void,
 ): Promise<void> {
-  const sent = client.settings.prepares ? query : { text: query.text, values: query.values };
-  if (settings === "") return ask(connection, { query: sent, resolve, reject }, answered);
+  const { query, settings } = waiting;
+  if (settings === "") return ask(connection, waiting, answered);
   const run = () =>
-    new Promise<Row[]>((resolve, reject) => void ask(connection, { query: sent, resolve, reject }, answered));
-  return client.withSettings(connection, settings, run).then(resolve, reject);
+    new Promise<Row[]>((resolve, reject) => void ask(connection, { query, resolve, reject }, answered));
+  return client.withSettings(connection, settings, run).then(waiting.resolve, waiting.reject);
 }
 
 /** Uses a callback, because pg's promises keep results alive through several garbage collections. */
