@@ -30,6 +30,7 @@ mkdirSync(join(checkout, "node_modules/typescript"), { recursive: true });
 const root = join(__dirname, "../..");
 for (const folder of ["src/cli", "src/platform"])
   cpSync(join(root, folder), join(checkout, folder), { recursive: true });
+cpSync(join(root, "package.json"), join(checkout, "package.json"));
 for (const name of ["esbuild", "pg", "damerau-levenshtein"])
   symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
 
@@ -56,6 +57,7 @@ test.each([
 ])("a clone %s says what to run, for every program", (_, packages, message) => {
   const clone = mkdtempSync(join(tmpdir(), "parley-clone-"));
   cpSync(join(root, "src/cli"), join(clone, "src/cli"), { recursive: true });
+  cpSync(join(root, "package.json"), join(clone, "package.json"));
   for (const name of packages) mkdirSync(join(clone, "node_modules", name), { recursive: true });
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
