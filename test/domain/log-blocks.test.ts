@@ -302,6 +302,18 @@ test("while a server is connected that notes nothing, no block is made; from its
   for (let round = 0; round < 10; round++) await course.check();
 }, 60_000);
 
+test("changes after a time without any are moved by a plan for their number", async () => {
+  const course = await courseOf(12);
+  await fillBack();
+  await countLogs(running.app.database, TINY);
+  await running.database.query("vacuum analyze log_changes");
+  for (let run = 0; run < 10; run++) await countSome(course.scope(), {});
+  for (let part = 0; part < 10; part++) await course.import(2_000);
+  await countSome(course.scope(), {});
+  expect(await running.database.query("select from log_changes")).toEqual([]);
+  expect(await course.wrong()).toEqual([]);
+}, 60_000);
+
 test("far pages of a list with more changes than a page adds up are right, too", async () => {
   const course = await courseOf(11);
   await fillBack();

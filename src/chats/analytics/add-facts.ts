@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
-import { statement, type Statement } from "../../platform/database/statement";
+import { unprepared, type Statement } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, CONVERSATIONS, FUNCTION_FACTS } from "./measures";
 
 /** Lock of the sums of an organization. */
@@ -33,7 +33,7 @@ const KEYS = {
  * ($3). Rows are changed in the order of their keys.
  */
 
-const ADD_CONVERSATIONS = statement(({ db }) =>
+const ADD_CONVERSATIONS = unprepared(({ db }) =>
   db.raw(`
   with facts as (
     select 1 as sign, ${CONVERSATION_FACTS} from conversation_facts_kept k
@@ -54,7 +54,7 @@ const ADD_CONVERSATIONS = statement(({ db }) =>
   ${onConflict("conversation_sums", KEYS.conversations, NAMES, "null")}`),
 );
 
-const ADD_END_REASONS = statement(({ db }) =>
+const ADD_END_REASONS = unprepared(({ db }) =>
   db.raw(`
   with facts as (
     select 1 as sign, ${CONVERSATION_FACTS} from conversation_facts_kept k
@@ -71,7 +71,7 @@ const ADD_END_REASONS = statement(({ db }) =>
   ${onConflict("end_reason_sums", KEYS.reasons, ["conversations"], "0")}`),
 );
 
-const ADD_FUNCTIONS = statement(({ db }) =>
+const ADD_FUNCTIONS = unprepared(({ db }) =>
   db.raw(`
   with facts as (
     select 1 as sign, ${FUNCTION_FACTS} from function_facts_kept k
@@ -92,7 +92,7 @@ const ADD_FUNCTIONS = statement(({ db }) =>
  * have been subtracted.
  */
 
-const REMOVE_REASONS = statement(({ db }) =>
+const REMOVE_REASONS = unprepared(({ db }) =>
   db.raw(`
   with gone as materialized (
     select assistant_id, ${HOUR} as starts_at, channel, ended_reason from conversation_facts_summed s
@@ -103,7 +103,7 @@ const REMOVE_REASONS = statement(({ db }) =>
     and r.channel = gone.channel and r.reason = gone.ended_reason and r.conversations = 0`),
 );
 
-const REMOVE_FUNCTIONS = statement(({ db }) =>
+const REMOVE_FUNCTIONS = unprepared(({ db }) =>
   db.raw(`
   with gone as materialized (
     select assistant_id, ${HOUR} as starts_at, channel, name from function_facts_summed s
@@ -114,17 +114,17 @@ const REMOVE_FUNCTIONS = statement(({ db }) =>
     and r.channel = gone.channel and r.name = gone.name and r.calls = 0`),
 );
 
-const FORGET_CONVERSATIONS = statement(({ db }) =>
+const FORGET_CONVERSATIONS = unprepared(({ db }) =>
   db.raw(
     "delete from conversation_facts_summed s where s.organization_id = $1 and s.chat_id = any($2::text[])",
   ),
 );
-const FORGET_FUNCTIONS = statement(({ db }) =>
+const FORGET_FUNCTIONS = unprepared(({ db }) =>
   db.raw("delete from function_facts_summed s where s.organization_id = $1 and s.chat_id = any($2::text[])"),
 );
 
 // Citus refuses an insert of rows that are deleted on the same worker, unless it is a part.
-const MOVE_CONVERSATIONS = statement(({ db, home }) =>
+const MOVE_CONVERSATIONS = unprepared(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
@@ -135,7 +135,7 @@ const MOVE_CONVERSATIONS = statement(({ db, home }) =>
   )
   select count(*) from added`),
 );
-const MOVE_FUNCTIONS = statement(({ db, home }) =>
+const MOVE_FUNCTIONS = unprepared(({ db, home }) =>
   db.raw(`
   with moved as (
     delete from function_facts_kept k where k.organization_id = $1 and k.chat_id = any($2::text[])
@@ -148,7 +148,7 @@ const MOVE_FUNCTIONS = statement(({ db, home }) =>
 );
 
 /** A conversation with kept facts was counted again: its summed facts are outdated. */
-const PUT_BACK_FUNCTIONS = statement(({ db }) =>
+const PUT_BACK_FUNCTIONS = unprepared(({ db }) =>
   db.raw(`
   insert into function_facts_kept (organization_id, ${FUNCTION_FACTS})
   select $1, ${FUNCTION_FACTS} from function_facts_summed s
@@ -156,7 +156,7 @@ const PUT_BACK_FUNCTIONS = statement(({ db }) =>
     select from conversation_facts_kept k where k.organization_id = $1 and k.chat_id = s.chat_id)
   returning 1`),
 );
-const PUT_BACK_CONVERSATIONS = statement(({ db }) =>
+const PUT_BACK_CONVERSATIONS = unprepared(({ db }) =>
   db.raw(`
   insert into conversation_facts_kept (organization_id, ${CONVERSATION_FACTS})
   select $1, ${CONVERSATION_FACTS} from conversation_facts_summed s
@@ -165,7 +165,7 @@ const PUT_BACK_CONVERSATIONS = statement(({ db }) =>
 );
 
 /** The next conversations that are not summed, by time, so that few sums change. */
-const NEXT = statement<{ chatId: string; place: string }>(({ table, $, db }) => {
+const NEXT = unprepared<{ chatId: string; place: string }>(({ table, $, db }) => {
   const rows: Knex.QueryBuilder = table("conversation_facts_kept");
   return rows
     .select("chatId", db.raw("started_at::text as place"))

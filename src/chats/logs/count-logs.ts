@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { isLostToAnother } from "../../platform/errors";
-import { statement } from "../../platform/database/statement";
+import { unprepared } from "../../platform/database/statement";
 
 /** The online step that is done when all servers note the changes of lists. */
 const COUNT_STEP = "count_logs";
@@ -77,7 +77,7 @@ async function countInside(scope: Scope, options: CountOptions): Promise<boolean
 const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";
 
 /** A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. */
-const MOVE = statement<{ count: number }>(({ db, table, home, $ }) => {
+const MOVE = unprepared<{ count: number }>(({ db, table, home, $ }) => {
   const some = table("log_changes")
     .select("assistantId", "startedAt", "chatId", "channel")
     .orderByRaw("1, 2, 3, 4 limit ?", [$(1)])
@@ -113,7 +113,7 @@ const MOVE = statement<{ count: number }>(({ db, table, home, $ }) => {
 });
 
 /** The block before extends over the range of an empty one. */
-const REMOVE_EMPTY = statement(({ db }) =>
+const REMOVE_EMPTY = unprepared(({ db }) =>
   db.raw(`delete from log_blocks b where b.organization_id = $1 and b.logs = 0 and b.from_at > '-infinity'`),
 );
 
@@ -127,7 +127,7 @@ interface Block {
 const KEY = "b.assistant_id, b.channel, b.from_at::text as from_at, b.from_id";
 
 /** The next block that is not counted or too large. An index of 047 finds those of more than `MOST` logs. */
-const NEXT = statement<Block>(({ db }) =>
+const NEXT = unprepared<Block>(({ db }) =>
   db.raw(`
   select ${KEY} from log_blocks b where b.organization_id = $1 and (b.logs is null or b.logs > ${MOST})
   union all select ${KEY} from log_blocks b where $2::integer < ${MOST} and b.organization_id = $1 and b.logs > $2 limit 1`),
@@ -142,7 +142,7 @@ const NEXT = statement<Block>(({ db }) =>
  * log that may have to be forgotten.
  */
 const countOf = (channel: string, narrowed: (alias: string) => string) =>
-  statement(({ db, home }) =>
+  unprepared(({ db, home }) =>
     db.raw(`
   with block as (
     select $3::timestamptz as from_at, $4::text collate "C" as from_id, coalesce(next.from_at, 'infinity') as until_at,

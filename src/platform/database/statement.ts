@@ -111,7 +111,10 @@ export class Statement<R> {
 /** Creates a statement that PostgreSQL prepares once per connection. */
 export const statement = <R>(build: Build<R>): Statement<R> => new Statement(build);
 
-/** Creates a statement that PostgreSQL plans for the values of each run, because the best plan depends on them. */
+/**
+ * Creates a statement that PostgreSQL plans for each run, because the best plan depends on its values or on the size of a
+ * table that is empty most of the time: a plan kept from then reads the whole table for each row of a batch.
+ */
 export const unprepared = <R>(build: Build<R>): Statement<R> => new Statement(build, { isPrepared: false });
 
 /** The text of a query without values. @throws Error for a value, whose place would be that of another one */
