@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../../platform/database/audited-operation";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
-import { sqlOf, statement, type Query } from "../../platform/database/statement";
+import { sqlOf, unprepared, type Query } from "../../platform/database/statement";
 import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";
 
 /** Rows chained by one statement. */
@@ -77,7 +77,7 @@ export class AuditLog {
 }
 
 /** The next rows of the outbox by id, which begins with the time: the primary key has this order. Parameter: limit. */
-const WAITING = statement<Waiting>(({ table, db, $ }) => {
+const WAITING = unprepared<Waiting>(({ table, db, $ }) => {
   const rows = table("audit_outbox").select("id", "entry", "createdAt").orderBy("id");
   return db.raw(`${sqlOf(rows)} limit ?`, [$(1)]) as unknown as Query<Waiting>;
 });
@@ -90,7 +90,7 @@ interface Waiting extends AuditEntry {
  * Moves rows from the outbox to the chain unless its head has moved. PostgreSQL copies their content itself. Parameters:
  * position and hash of the head, those of the new one, ids, and hashes.
  */
-const CHAIN = statement<{ readonly position: string }>(({ table, db, $, home }) => {
+const CHAIN = unprepared<{ readonly position: string }>(({ table, db, $, home }) => {
   const advanced = table("audit_heads")
     .where({ position: $(1), hash: $(2) })
     .update({ position: $(3), hash: $(4) } as object)

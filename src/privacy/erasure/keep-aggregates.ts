@@ -4,7 +4,7 @@ import { ENDED_REASONS } from "../../chats/chats/ended-reasons";
 import { takeOutFacts } from "../../chats/analytics/add-facts";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
+import { unprepared } from "../../platform/database/statement";
 
 /** Known end reasons. Other reasons may contain a person's words and are counted as `other`. */
 const KNOWN_REASONS = Object.keys(ENDED_REASONS);
@@ -57,7 +57,7 @@ async function functionNames(
     );
 }
 
-const KEEP_CONVERSATIONS = statement(({ db }) =>
+const KEEP_CONVERSATIONS = unprepared(({ db }) =>
   db.raw(`
   insert into conversation_facts_kept (organization_id, chat_id, assistant_id, channel, started_at, ended_reason, seconds,
     messages, questions, answers, answer_ms, answer_times, not_known, errors, no_answer)
@@ -68,7 +68,7 @@ const KEEP_CONVERSATIONS = statement(({ db }) =>
   on conflict do nothing`),
 );
 
-const KEEP_FUNCTIONS = statement(({ db }) =>
+const KEEP_FUNCTIONS = unprepared(({ db }) =>
   db.raw(`
   insert into function_facts_kept (organization_id, chat_id, name, assistant_id, channel, started_at, calls, failed)
   select f.organization_id, f.chat_id, f.name, f.assistant_id, f.channel, f.started_at, f.calls, f.failed
@@ -80,14 +80,14 @@ const KEEP_FUNCTIONS = statement(({ db }) =>
 /** Unlike `date_trunc` with a time zone, immutable: a Citus cluster needs that in changes. */
 const HOUR = "date_trunc('hour', f.started_at at time zone 'UTC') at time zone 'UTC'";
 
-const DETACH_FUNCTIONS = statement(({ db }) =>
+const DETACH_FUNCTIONS = unprepared(({ db }) =>
   db.raw(`
   update function_facts_kept f set chat_id = fresh.id, started_at = ${HOUR}
   from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
   where f.organization_id = $1 and f.chat_id = fresh.chat_id`),
 );
 
-const DETACH_CONVERSATIONS = statement(({ db }) =>
+const DETACH_CONVERSATIONS = unprepared(({ db }) =>
   db.raw(`
   update conversation_facts_kept f set chat_id = fresh.id, started_at = ${HOUR},
     ended_reason = case when f.ended_reason = any($4::text[]) then f.ended_reason when f.ended_reason is not null then 'other' end
