@@ -28,9 +28,8 @@ afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 chmodSync(checkout, 0o755);
 mkdirSync(join(checkout, "node_modules/typescript"), { recursive: true });
 const root = join(__dirname, "../..");
-for (const folder of ["src/cli", "src/platform"])
-  cpSync(join(root, folder), join(checkout, folder), { recursive: true });
-cpSync(join(root, "package.json"), join(checkout, "package.json"));
+for (const path of ["src/cli", "src/platform", "package.json"])
+  cpSync(join(root, path), join(checkout, path), { recursive: true });
 for (const name of ["esbuild", "pg", "damerau-levenshtein"])
   symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
 
@@ -56,8 +55,8 @@ test.each([
   ["without a build and the packages that build", ["pg", "typescript"], NOT_BUILT],
 ])("a clone %s says what to run, for every program", (_, packages, message) => {
   const clone = mkdtempSync(join(tmpdir(), "parley-clone-"));
-  cpSync(join(root, "src/cli"), join(clone, "src/cli"), { recursive: true });
-  cpSync(join(root, "package.json"), join(clone, "package.json"));
+  for (const path of ["src/cli", "package.json"])
+    cpSync(join(root, path), join(clone, path), { recursive: true });
   for (const name of packages) mkdirSync(join(clone, "node_modules", name), { recursive: true });
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     scripts: Record<string, string>;
@@ -128,8 +127,9 @@ describe("npm start reports before it builds", () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "parley-data-"));
     const old = await stubPostgres({ row: { version: "140022", missing: "" } });
     const startOn = (DATABASE_URL: string) => start({ PORT: "0", DATA_DIR, DATABASE_URL }, false);
-    expect(await startOn(old.url)).toEqual({ code: 1, lines: [tooOld(140_022)] });
+    const onOld = await startOn(old.url);
     old.stop();
+    expect(onOld).toEqual({ code: 1, lines: [tooOld(140_022)] });
     const { code, lines } = await startOn("postgres://parley:a-secret@127.0.0.1:1/parley");
     rmSync(DATA_DIR, { recursive: true });
     expect([code, lines]).toEqual([

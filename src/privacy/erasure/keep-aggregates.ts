@@ -4,7 +4,7 @@ import { ENDED_REASONS } from "../../chats/chats/ended-reasons";
 import { takeOutFacts } from "../../chats/analytics/add-facts";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
-import { unprepared } from "../../platform/database/statement";
+import { statement, unprepared } from "../../platform/database/statement";
 
 /** Known end reasons. Other reasons may contain a person's words and are counted as `other`. */
 const KNOWN_REASONS = Object.keys(ENDED_REASONS);
@@ -57,7 +57,7 @@ async function functionNames(
     );
 }
 
-const KEEP_CONVERSATIONS = unprepared(({ db }) =>
+const KEEP_CONVERSATIONS = statement(({ db }) =>
   db.raw(`
   insert into conversation_facts_kept (organization_id, chat_id, assistant_id, channel, started_at, ended_reason, seconds,
     messages, questions, answers, answer_ms, answer_times, not_known, errors, no_answer)
@@ -68,7 +68,7 @@ const KEEP_CONVERSATIONS = unprepared(({ db }) =>
   on conflict do nothing`),
 );
 
-const KEEP_FUNCTIONS = unprepared(({ db }) =>
+const KEEP_FUNCTIONS = statement(({ db }) =>
   db.raw(`
   insert into function_facts_kept (organization_id, chat_id, name, assistant_id, channel, started_at, calls, failed)
   select f.organization_id, f.chat_id, f.name, f.assistant_id, f.channel, f.started_at, f.calls, f.failed
