@@ -81,6 +81,7 @@ const SEARCHES = {
   "a common word": "parcel",
   "a rare word": "zugzwang",
   "an absent word": "xylograph",
+  "an absent phrase of common words": "parcel where",
   "two letters": "zz",
 };
 const all = (filter: string) => () => running.api.gql(`{ logs(filter: { ${filter} }) { nodes { id } } }`);

@@ -30,13 +30,20 @@ interface Scanned<R> {
 
 /** Chats per statement that scans. */
 const CHUNK = 500;
-/** No further chats are scanned after this time, in ms. */
-const SCAN_MS = 50;
-/** The shortest time for a search with the index, in ms; a busy machine gives it twice the time of the scan before it. */
-const LEAST_INDEX_MS = 40;
+/** No further chats are scanned after this time, in ms; it begins again after a search with the index that took all its time. */
+const SCAN_MS = 10;
+/** Time for a search with the index, in ms, and in times of what the scan before it took if that is more, as on a busy machine. */
+const INDEX_TIME = { least: 40, scans: 2 };
+/** The same for a text of common words, for which the index reads almost everything; it is part of the time of the scan. */
+const INDEX_TIME_OF_COMMON = { least: 4, scans: 0.5 };
+/** The chats in which the words of a text are counted, and the least number with a word that is common. */
+const SAMPLE = 100;
+const LEAST_COMMON = 5;
 
 /** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
+/** The words of a text that contain a trigram. */
+const WORDS = /[\p{L}\p{N}]{3,}/gu;
 
 /**
  * The chats whose messages or label contain a text, by creation. Searches in two ways, because neither is fast for all
@@ -51,9 +58,10 @@ export async function searchLogs<R extends FoundRow>(
 ): Promise<FoundLogs<R>> {
   const { search, order, take, offset, conditions } = query;
   const pattern = containing(search);
-  const startedAt = performance.now();
   const found: R[] = [];
   let { after } = conditions;
+  const startedAt = performance.now();
+  let scanUntil = startedAt + SCAN_MS;
   for (let scanned = CHUNK; ; scanned += CHUNK) {
     const next = { ...conditions, after };
     const missing = offset + take - found.length;
@@ -62,21 +70,31 @@ export async function searchLogs<R extends FoundRow>(
     const rows = found.slice(offset);
     if (last === undefined) return { rows };
     after = last;
-    const elapsed = performance.now() - startedAt;
     if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
-      const complete = await indexed(
-        scope,
-        query,
-        pattern,
-        Math.max(LEAST_INDEX_MS, 2 * elapsed),
-        statements,
-      );
+      const isCommon = await isOfCommonWords(scope, query, statements.rarest[order]);
+      const { least, scans } = isCommon ? INDEX_TIME_OF_COMMON : INDEX_TIME;
+      const elapsed = performance.now() - startedAt;
+      const complete = await indexed(scope, query, pattern, Math.max(least, scans * elapsed), statements);
       if (complete) return { rows: complete };
+      if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
-    if (performance.now() - startedAt < SCAN_MS) continue;
+    if (performance.now() < scanUntil) continue;
     tell(scope, query, scanned, last);
     return { rows, searchedUpTo: last };
   }
+}
+
+/** Whether a text has several words, each of which occurs often. A single common word is in the first chats that are scanned. */
+async function isOfCommonWords(
+  scope: Scope,
+  { search, conditions }: LogSearch,
+  rarest: Rarest,
+): Promise<boolean> {
+  const words = search.match(WORDS) ?? [];
+  if (words.length < 2) return false;
+  const { statement, values } = rarest.by(valuesOf(conditions));
+  const [row] = await replicated(scope, (from) => from.read(statement, [words.map(containing), ...values]));
+  return row!.chats >= LEAST_COMMON;
 }
 
 /** Searches with the trigram index. @returns undefined if it takes longer */
@@ -122,7 +140,8 @@ function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, a
 export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
   || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
 
-/** Columns of `SEARCHABLE_TEXT` that lists lack. */
+/** Columns of `SEARCHABLE_TEXT`: those of lists, and those that lists lack. */
+const LABEL = ["label", "phoneNumber", "firstWords"] as const;
 const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
 
 /** Columns that a search returns, the id among them. */
@@ -131,11 +150,13 @@ type FoundRow = Pick<EntryRow, "id">;
 
 type Next<R> = FilteredStatement<R & { readonly isEnd: boolean }, keyof LogConditions>;
 type Indexed<R> = FilteredStatement<R, IndexedConditions>;
+type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
 type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 
 /** The statements of searches that return some columns. */
 interface SearchStatements<R> {
   readonly next: Readonly<Record<Order, Next<R>>>;
+  readonly rarest: Readonly<Record<Order, Rarest>>;
   readonly ofAssistant: Readonly<Record<Order, Indexed<R>>>;
   readonly ofAll: Readonly<Record<Order, Indexed<R>>>;
 }
@@ -145,6 +166,7 @@ export const searchReading = <R extends FoundRow>(
   columns: readonly (keyof R & keyof EntryRow)[],
 ): SearchStatements<R> => ({
   next: inBothOrders((order) => nextIn(order, columns)),
+  rarest: RAREST,
   ofAssistant: inBothOrders((order) => indexedIn(order, columns, true)),
   ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
 });
@@ -177,6 +199,30 @@ const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
     );
     return query;
   });
+
+/** In how many of the next chats the rarest of some words occurs. Parameter: a pattern for each word. */
+const RAREST = inBothOrders<Rarest>(
+  (order) =>
+    new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+      const next = sqlOf(
+        narrowed(table("chats"))
+          .orderBy(byStart(order))
+          .select("id", ...SEARCHED, ...LABEL),
+      );
+      const contents = sqlOf(table("messages").select("content").whereRaw("messages.chat_id = chats.id"));
+      const query: Knex.Raw = db.raw(
+        `with sample as materialized (
+             select ${SEARCHABLE_TEXT} || ' ' || array_to_string(array(${contents}), ' ') as text
+             from (${next} limit ${SAMPLE}) as chats
+           )
+           select min(chats)::integer as chats from (
+             select count(*) filter (where text ilike word) as chats from sample, unnest(?::text[]) as word group by word
+           ) as counted`,
+        [$(1)],
+      );
+      return query;
+    }),
+);
 
 /**
  * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
