@@ -1,6 +1,7 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
 import { removeOldVersions } from "../assistants/versions/remove-old-versions";
 import { storeResources } from "../assistants/versions/store-resources";
+import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
 import { eraseCall } from "../channels/calls/erase-call";
@@ -165,6 +166,10 @@ export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
+  "assistants.versions": {
+    at: "* * * * *",
+    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => makeFirstVersions(database, stop),
+  },
   "assistants.removeVersions": {
     at: "*/15 * * * *",
     run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => removeOldVersions(database, stop),

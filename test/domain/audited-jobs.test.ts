@@ -183,6 +183,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "facts.keep": DERIVED,
   "facts.sum": DERIVED,
   "logs.count": DERIVED,
+  "assistants.versions": DERIVED,
   "size.measure": DERIVED,
 };
 

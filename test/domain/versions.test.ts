@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import { makeFirstVersions } from "../../src/assistants/history/first-versions";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
@@ -472,19 +473,56 @@ describe("a version that is not there", () => {
     },
   );
 
-  test("an assistant from before versions were kept shows itself as version 1, and its first change stores that", async () => {
-    const id = await newAssistant(running.api, { name: "Early" });
-    const forget = (assistantId: string) =>
-      running.database.query(
+  describe("an assistant from before versions were kept", () => {
+    const early = async () => {
+      const id = await newAssistant(running.api, { name: "Early" });
+      await running.database.query(
         "with gone as (delete from version_heads where assistant_id = $1) delete from assistant_versions where assistant_id = $1",
-        [assistantId],
+        [id],
       );
-    await forget(id);
-    expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Early" } }]);
-    await patch(id, "", { name: "Late" });
-    expect(await versionsOf(id)).toMatchObject([
-      { number: 1, document: { name: "Early" } },
-      { number: 2, document: { name: "Late" } },
-    ]);
+      return id;
+    };
+    const stored = (id: string) =>
+      running.database.query("select number from assistant_versions where assistant_id = $1", [id]);
+    const isDone = async () =>
+      (
+        await running.database.query(
+          "select from online_steps where name = 'first_versions' and done_at is not null",
+        )
+      ).length > 0;
+    /** As the job does in a database from before; a transaction, because a server does not look again once it is done. */
+    const run = () => running.app.database.transaction((database) => makeFirstVersions(database));
+
+    test("is not looked for in a new database", async () => {
+      expect(await isDone()).toBe(true);
+      const id = await early();
+      await run();
+      expect(await stored(id)).toEqual([]);
+    });
+
+    test("shows itself as version 1, and its first change stores that", async () => {
+      const id = await early();
+      expect(await versionsOf(id)).toMatchObject([{ number: 1, document: { name: "Early" } }]);
+      await patch(id, "", { name: "Late" });
+      expect(await versionsOf(id)).toMatchObject([
+        { number: 1, document: { name: "Early" } },
+        { number: 2, document: { name: "Late" } },
+      ]);
+    });
+
+    test("gets version 1 by a job, which leaves the others as they are and ends for good", async () => {
+      const [id, changed] = [await early(), await early()];
+      await patch(changed, "", { name: "Late" });
+      const before = await versionsOf(id);
+      await running.database.query("delete from online_steps where name = 'first_versions'");
+      await run();
+      expect(await stored(id)).toEqual([{ number: 1 }]);
+      expect(await versionsOf(id)).toEqual(before);
+      expect((await versionsOf(changed)).map(({ number }) => number)).toEqual([1, 2]);
+      expect(await isDone()).toBe(true);
+      const later = await early();
+      await run();
+      expect(await stored(later)).toEqual([]);
+    });
   });
 });

@@ -183,6 +183,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "facts.keep": onlyLogged("facts.keep"),
   "facts.sum": onlyLogged("facts.sum"),
   "logs.count": onlyLogged("logs.count"),
+  "assistants.versions": onlyLogged("assistants.versions"),
   "assistants.removeVersions": onlyLogged("assistants.removeVersions"),
   "chat.endIdle": onlyLogged("chat.endIdle"),
   "retention.enforce": onlyLogged("retention.enforce"),

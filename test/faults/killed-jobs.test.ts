@@ -213,7 +213,7 @@ const CASES = {
  * Tasks that wait for no table: they use only the engine or the storage, do nothing without an embedding model, or only
  * once after an upgrade (test/domain/versions).
  */
-type TaskWithoutTable = "call.erase" | "export.remove" | "knowledge.embed";
+type TaskWithoutTable = "call.erase" | "export.remove" | "knowledge.embed" | "assistants.versions";
 
 const waiting = (task: string, has: object) => waitingJobs(running.database, task, has);
 /** Jobs of a task that a worker has taken; their payloads are hidden. */

@@ -116,6 +116,11 @@ export class Database {
     return this.done.has(name);
   }
 
+  /** At most `most` assistants without versions. If there are none, the online step `first_versions` is done. */
+  unversionedAssistants(most: number): Promise<{ organizationId: string; assistantId: string }[]> {
+    return this.rowsOf("parley_unversioned_assistants(?)", [most]);
+  }
+
   /** Organizations with logs that are in no block yet. */
   uncountedOrganizations(): Promise<string[]> {
     return this.organizationsOf("parley_uncounted_organizations()");
