@@ -97,6 +97,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   importAssistantDraft: { record: "Assistant" },
   importAssistantVersions: { record: "Assistant" },
   importDeployment: { id: "input.id" },
+  importEndUserFacts: { record: "EndUser", id: PERSON },
   importFile: { id: "input.id", stored: "service" },
   importKey: { id: "input.id" },
   importLogs: { record: "Assistant" },

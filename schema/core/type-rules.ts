@@ -100,6 +100,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
 
   File: "key",
   FileDownload: "key",
+  FactImport: "key",
   LogImport: "key",
   VersionImport: "key",
 

@@ -14,6 +14,12 @@ export class EndUserFact {
   text!: string;
   @Field(() => ID, { description: "Id of the assistant that remembers the fact." })
   assistantId!: string;
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      "Whether it comes from a conversation whose uniqueId was signed: only signed conversations use it then, and otherwise only others. Null if an older release stored it.",
+  })
+  signed!: boolean | null;
   @Field(() => DateTime, { description: "Time when the fact was stored." })
   createdAt!: string;
 }

@@ -1,5 +1,6 @@
 import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Projects } from "../../src/account/projects/projects";
+import { importFacts } from "../../src/chats/chats/import-facts";
 import { Drafts } from "../../src/assistants/versions/drafts";
 import { importVersions, type ImportedVersion } from "../../src/assistants/versions/import-versions";
 import { Deployments } from "../../src/conversation/workflows/deployments";
@@ -12,6 +13,7 @@ import { Project } from "../projects/projects";
 import { Deployment } from "../workflows/deployments";
 import { Workflow } from "../workflows/workflow";
 import { OPERATOR } from "./imports";
+import { ImportEndUserFactInput } from "./fact-inputs";
 import { ImportProjectInput } from "./inputs";
 import { ImportAssistantDraftInput, ImportAssistantVersionInput } from "./version-inputs";
 import { ImportDeploymentInput, ImportWorkflowInput } from "./workflow-inputs";
@@ -33,6 +35,26 @@ class ImportVersionsArgs {
   @Rule({ maxItems: 100 })
   @Field(() => [ImportAssistantVersionInput], { description: "The versions, at most 100." })
   versions!: ImportAssistantVersionInput[];
+}
+
+@ObjectType({ description: "Result of an import of facts.", simpleResolvers: true })
+export class FactImport {
+  @Field(() => Int, { description: "Number of facts that were stored." })
+  imported!: number;
+  @Field(() => Int, {
+    description: "Number of facts that were known, or older than the 50 newest ones that an assistant keeps.",
+  })
+  omitted!: number;
+}
+
+@ArgsType()
+class ImportEndUserFactsArgs {
+  @Rule({ minLength: 1, maxLength: 4096 })
+  @Field({ description: "Your id for the end user; 1 to 4,096 characters." })
+  uniqueId!: string;
+  @Rule({ maxItems: 100 })
+  @Field(() => [ImportEndUserFactInput], { description: "The facts, at most 100." })
+  facts!: ImportEndUserFactInput[];
 }
 
 /** Imports of records that other services than Parley do not have. */
@@ -84,5 +106,12 @@ export class HistoryImportResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Drafts).save(assistantId, input as object, { basedOn, updatedAt });
+  }
+
+  @Mutation(() => FactImport, {
+    description: `Adds facts that assistants of another service remember about an end user. Those that are known stay as they are. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND.`,
+  })
+  importEndUserFacts(@Args() { uniqueId, facts }: ImportEndUserFactsArgs, @Ctx() { scope }: Context) {
+    return importFacts(scope, uniqueId, facts);
   }
 }

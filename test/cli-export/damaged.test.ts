@@ -179,6 +179,25 @@ test("a refused assistant is listed with each of its logs and versions, and its 
   expect(listed("draft")).toEqual(drafts.length > 0 ? drafts.toSorted() : undefined);
 });
 
+test("facts about a person are listed, not imported, if the folder does not show whether their id was signed", async () => {
+  const folder = copyOfExport();
+  const people = linesIn(folder, "end-users.ndjson").map(({ facts, ...person }) => ({
+    ...person,
+    facts: (facts as { signed: boolean }[]).map(({ signed, ...fact }) => ({
+      ...fact,
+      signed: signed || null,
+    })),
+  }));
+  rewrite(folder, "end-users.ndjson", people.map((person) => `${JSON.stringify(person)}\n`).join(""));
+  const { api: empty } = await running.otherOrganization();
+  const importKey = (await importerOf(empty)).headers["X-API-Key"]!;
+  const env = { PARLEY_URL: running.url, PARLEY_KEY: importKey };
+  const { stdout } = await runToEnd("cli/import", env, "parley", folder);
+  expect(stdout).toContain("come from conversations with a signed id. [person-0]");
+  const { endUser } = await empty.gql('{ endUser(uniqueId: "person-0") { facts { signed } } }');
+  expect(endUser.facts).toEqual([{ signed: true }, { signed: true }, { signed: true }]);
+});
+
 test("a key that may do nothing but import is not imported: here it would have no limits", async () => {
   const folder = copyOfExport();
   const value = "a-key-only-for-imports";

@@ -49,6 +49,7 @@ export async function fillOrganization(api: Api, logs = 12): Promise<Filled> {
   await addWorkflow(api, first, project.id);
   const live = await addLogs(api, [first, second, third], logs);
   await addForeignLog(api, first);
+  await addFacts(api, [first, second, third]);
   await addSettings(api, first, project.id);
   await api.delete(`/rest/v1/assistants/${third}`, 200);
   return { assistants: [first, second], deleted: third, live, logs: logs + 2, fileId };
@@ -189,6 +190,20 @@ async function addForeignLog(api: Api, assistantId: string): Promise<void> {
   await importer.gql(
     "mutation ($assistantId: ID!, $logs: [ImportLogInput!]!) { importLogs(assistantId: $assistantId, logs: $logs) { imported } }",
     { assistantId, logs: [log] },
+  );
+}
+
+/** What assistants remember of a person of `addLogs`, from conversations with and without a signed id. */
+async function addFacts(api: Api, assistants: readonly string[]): Promise<void> {
+  const importer = await importerOf(api);
+  const facts = assistants.flatMap((assistantId, index) =>
+    [true, false].map((signed) => ({
+      ...{ assistantId, text: `Likes ${index} é ☺`, signed, createdAt: "2023-01-02T03:04:05.678Z" },
+    })),
+  );
+  await importer.gql(
+    'mutation ($facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: "person-0", facts: $facts) { imported } }',
+    { facts },
   );
 }
 

@@ -41,6 +41,7 @@ test("queries need read and mutations need write, except for calls, keys, webhoo
   expect(by("import")).toEqual([
     ...["importAssistant", "importAssistantDraft", "importAssistantVersions", "importDeployment"],
     ...[
+      "importEndUserFacts",
       "importFile",
       "importKey",
       "importLogs",

@@ -180,6 +180,58 @@ test("an imported draft takes the place of the one here, and is published as it 
   expect((await importer.gql(publish)).publishAssistantDraft.chat.prompt).toBe("Drafted.");
 });
 
+describe("imported facts about a person", () => {
+  const FACTS = `mutation ($uniqueId: String!, $facts: [ImportEndUserFactInput!]!) {
+    importEndUserFacts(uniqueId: $uniqueId, facts: $facts) { imported omitted } }`;
+  const importFacts = async (uniqueId: string, facts: readonly object[]) =>
+    (await importer.gql(FACTS, { uniqueId, facts })).importEndUserFacts;
+  const factsOf = async (uniqueId: string) =>
+    (
+      await importer.gql(
+        "query ($id: String!) { endUser(uniqueId: $id) { facts { assistantId text signed createdAt } } }",
+        { id: uniqueId },
+      )
+    ).endUser.facts;
+  const fact = (assistantId: string, minute: number, signed = true, text = `Fact ${minute}.`) => ({
+    ...{ assistantId, text, signed },
+    createdAt: `2022-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`,
+  });
+
+  test("are stored by their times, beside those that are known, and not twice", async () => {
+    const [one, other] = [await newAssistant(running.api), await newAssistant(running.api)];
+    const [early, middle, late] = [1, 2, 3].map((minute) => fact(one, minute));
+    expect(await importFacts("ada", [late!, early!])).toEqual({ imported: 2, omitted: 0 });
+    const others = [fact(one, 4, false, "Fact 1."), fact(other, 5)];
+    const all = [...others, early!, middle!, late!];
+    expect(await importFacts("ada", all)).toEqual({ imported: 3, omitted: 2 });
+    const stored = await factsOf("ada");
+    expect(stored.filter((one: { assistantId: string }) => one.assistantId !== other)).toEqual([
+      ...[early, middle, late, others[0]],
+    ]);
+    expect(stored).toContainEqual(others[1]);
+    expect(await importFacts("ada", all)).toEqual({ imported: 0, omitted: 5 });
+    expect(await factsOf("ada")).toEqual(stored);
+  });
+
+  test("are the 50 newest of each kind", async () => {
+    const id = await newAssistant(running.api);
+    const signed = Array.from({ length: 55 }, (_, minute) => fact(id, minute));
+    expect(await importFacts("bob", [fact(id, 59, false), ...signed])).toEqual({ imported: 51, omitted: 5 });
+    expect((await factsOf("bob")).map(({ text }: { text: string }) => text)).toEqual([
+      ...signed.slice(5).map(({ text }) => text),
+      "Fact 59.",
+    ]);
+  });
+
+  test("of an unknown assistant are refused, with all others of the request", async () => {
+    const id = await newAssistant(running.api);
+    const facts = [fact(id, 1), fact(UNKNOWN_ID, 2)];
+    const error = await importer.gqlError(FACTS, { uniqueId: "eve", facts });
+    expect(error.extensions.code).toBe("ASSISTANT_NOT_FOUND");
+    expect((await importer.gql('{ endUser(uniqueId: "eve") { id } }')).endUser).toBeNull();
+  });
+});
+
 describe("an imported workflow", () => {
   const WORKFLOW = `mutation ($input: ImportWorkflowInput!) { importWorkflow(input: $input) {
     id key name createdAt updatedAt project { id } nodes { id type name assistant { id } metadata } edges { id fromNodeId toNodeId kind rank } } }`;

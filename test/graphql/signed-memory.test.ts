@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { ended, FAST, NUMBER } from "../support/calls";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
+import { importerOf } from "../support/importers";
 import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 import { startSession, VisitorClient } from "../support/visitor";
@@ -151,6 +152,26 @@ describe("the memory in a prompt", () => {
     );
     const told = await (now ? key : page).talk(assistantId, uniqueId, "4712");
     expect(told.includes("Fact of 4711")).toBe(isTold);
+  });
+
+  test.each([
+    ["a chat that a key started", ["Imported, signed."], ["Imported, unsigned."]],
+    ["a page without a signature", ["Imported, unsigned."], ["Imported, signed."]],
+  ])("includes imported facts of its kind in %s", async (channel, told, untold) => {
+    const assistantId = await quietAssistant(running.api);
+    const uniqueId = `person-${++count}`;
+    const facts = [true, false].map((signed) => ({
+      ...{ assistantId, signed, text: `Imported, ${signed ? "signed" : "unsigned"}.` },
+      createdAt: "2022-01-01T00:00:00.000Z",
+    }));
+    const importer = await importerOf(running.api);
+    await importer.gql(
+      "mutation ($id: String!, $facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: $id, facts: $facts) { imported } }",
+      { id: uniqueId, facts },
+    );
+    const prompt = await CHANNELS[channel]!.talk(assistantId, uniqueId, "4711");
+    for (const text of told) expect(prompt).toContain(text);
+    for (const text of untold) expect(prompt).not.toContain(text);
   });
 
   test("does not include a last conversation of unrecorded origin in calls without a signature", async () => {

@@ -236,6 +236,10 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
     ],
   }),
   importDeployment: ({ assistantId }) => ({ input: { id: "imported/deployment", type: "API", assistantId } }),
+  importEndUserFacts: ({ assistantId }) => ({
+    uniqueId: "ada",
+    facts: [{ assistantId, text: "Prefers mornings.", signed: true, createdAt: "2022-01-01T00:00:00Z" }],
+  }),
   importFile: () => ({ file: null, input: { id: "imported/file" } }),
   importKey: () => ({ input: { id: "imported/key", value: "a_key_of_another_service" } }),
   importLogs: ({ assistantId }) => ({

@@ -15,6 +15,8 @@ export interface EndUserFact {
   readonly text: string;
   /** The assistant that remembers the fact. */
   readonly assistantId: string;
+  /** Whether the organization had proven the person's identity; null in facts of older versions. */
+  readonly signed: boolean | null;
   readonly createdAt: string;
 }
 /** A person that assistants remember. */
@@ -55,7 +57,9 @@ function contextFor(user: MemoryRow, { identityProven, visitorId }: EndUserChat)
 }
 
 function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undefined {
-  const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
+  const facts = rows.flatMap(({ assistantId, facts }) =>
+    facts.map(({ signed = null, ...fact }) => ({ ...fact, signed, assistantId })),
+  );
   return rows[0] && { id: rows[0].id, uniqueId, facts };
 }
 

@@ -62,6 +62,7 @@ export const NEVER_SHOWN = [
   "Credentials of models and mappings, tokens of telephony connections, and headers of tool servers: enter them again.",
   "Secrets of functions that only earlier versions and drafts have.",
   "The secret that signs the ids of visitors: the other organization has its own.",
+  "The end of a person's last conversation, which the next one continues.",
   "Bearer tokens, sessions of visitors, and the values of keys that the key of the export may not see.",
   "Past events and deliveries, the audit log, erasures, and exports of people: see docs/export.md.",
   "Recordings of calls: logs name their addresses.",

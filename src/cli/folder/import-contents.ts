@@ -156,3 +156,37 @@ function inputOf({ report }: FolderImport, record: Line): JsonObject | undefined
     ...(Array.isArray(errors) && { errors: objectsIn(errors).map((one) => picked(one, "at message")) }),
   };
 }
+
+const STORE_FACTS =
+  "mutation ($uniqueId: String!, $facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: $uniqueId, facts: $facts) { imported } }";
+const FACTS_AT_ONCE = 100;
+
+/** Imports what assistants remember of people. */
+export async function importEndUsers(work: FolderImport): Promise<void> {
+  const { target, report, progress } = work;
+  let count = 0;
+  for await (const record of recordsOf(work, "end users")) {
+    progress(`end users: ${++count}`);
+    const uniqueId = String(record.uniqueId);
+    const facts = factsOf(work, record);
+    let imported = 0;
+    for (let from = 0; from < facts.length; from += FACTS_AT_ONCE) {
+      const variables = { uniqueId, facts: facts.slice(from, from + FACTS_AT_ONCE) };
+      const answer = await target.store("end user", uniqueId, STORE_FACTS, variables);
+      imported += answer ? ((answer.importEndUserFacts as JsonObject).imported as number) : 0;
+    }
+    if (facts.length > 0) report[imported > 0 ? "stored" : "unchanged"]("end users");
+  }
+}
+
+/** The facts of a person that may be imported. */
+function factsOf({ report }: FolderImport, { uniqueId, facts }: Line): JsonObject[] {
+  const all = objectsIn(facts);
+  const known = all.filter(({ signed }) => typeof signed === "boolean");
+  if (known.length < all.length)
+    report.note(
+      "The folder does not show whether facts about this person come from conversations with a signed id.",
+      String(uniqueId),
+    );
+  return known.map((fact) => picked(fact, "assistantId text signed createdAt"));
+}

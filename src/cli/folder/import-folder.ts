@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { checkFolder } from "./check-folder";
 import { NEVER_SHOWN, REPORT, type Gap } from "./format";
 import { importAssistants } from "./import-assistants";
-import { importFiles, importLogs } from "./import-contents";
+import { importEndUsers, importFiles, importLogs } from "./import-contents";
 import {
   importDeployments,
   importDestinations,
@@ -29,9 +29,8 @@ export async function importFolder(work: FolderImport): Promise<void> {
   const known = new Set<string>();
   for await (const { id } of recordsOf(work, "assistants")) known.add(id as string);
   await importLogs(work, known);
+  await importEndUsers(work);
   await importSettings(work);
-  for await (const { uniqueId } of recordsOf(work, "end users"))
-    report.note("What assistants remember of this person.", String(uniqueId));
   const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: readonly Gap[] };
   for (const { reason } of notRead) report.note(`Missing in the folder: ${reason}`);
   for (const sentence of NEVER_SHOWN) report.note(sentence);
