@@ -285,6 +285,20 @@ describe("the form of a file", () => {
   );
 });
 
+test("a pull writes texts that YAML 1.1 reads as something else in quotes, and leaves those of a file as they are", async () => {
+  const variables = { open: "yes", since: "2026-01-02", at: "12:30:00" };
+  const { api, place } = await organization({});
+  await create(api, { name: "no", key: "a", variables });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  const written = place.read("assistants/a.yaml");
+  expect(written).toContain('name: "no"\n');
+  for (const [name, value] of Object.entries(variables)) expect(written).toContain(`${name}: "${value}"\n`);
+  place.write("assistants/a.yaml", written.replace('"yes"', "yes"));
+  await create(api, { name: "B", key: "b" });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(place.read("assistants/a.yaml")).toContain("open: yes\n");
+});
+
 test("a pull says what to do with the file of a record that the server does not have", async () => {
   const { api, place } = await organization({ "assistants/a.yaml": "key: a\nname: A\n" });
   await api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await idOf(api, "a") });

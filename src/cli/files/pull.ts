@@ -23,6 +23,9 @@ const UPDATES: Readonly<Record<Kind, string>> = {
 const KEPT =
   "The server has another {} than this text gives. The file keeps its variables; change the text or their values if the server is right.";
 
+/** Tools of YAML 1.1 read plain texts such as `yes` as something else, so new files have them in quotes. */
+const FORM = { compat: "yaml-1.1" } as const;
+
 /** Writes all records of the server into a folder. */
 export class Pull {
   private written = 0;
@@ -87,7 +90,7 @@ export class Pull {
   }
 
   private async write(path: string, fields: Fields, file: YamlFile | undefined): Promise<void> {
-    this.put(path, file ? this.mergedInto(file, fields) : this.merged(new Document(), fields));
+    this.put(path, file ? this.mergedInto(file, fields) : this.merged(new Document(undefined, FORM), fields));
     for (const value of besideIn(fields)) {
       if (value.place === undefined) continue;
       const place = beside(path, value.place);
