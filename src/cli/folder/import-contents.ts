@@ -168,7 +168,7 @@ export async function importEndUsers(work: FolderImport): Promise<void> {
   for await (const record of recordsOf(work, "end users")) {
     progress(`end users: ${++count}`);
     const uniqueId = String(record.uniqueId);
-    const facts = factsOf(work, record);
+    const facts = importable(work, record);
     let imported = 0;
     for (let from = 0; from < facts.length; from += FACTS_AT_ONCE) {
       const variables = { uniqueId, facts: facts.slice(from, from + FACTS_AT_ONCE) };
@@ -180,7 +180,7 @@ export async function importEndUsers(work: FolderImport): Promise<void> {
 }
 
 /** The facts of a person that may be imported. */
-function factsOf({ report }: FolderImport, { uniqueId, facts }: Line): JsonObject[] {
+function importable({ report }: FolderImport, { uniqueId, facts }: Line): JsonObject[] {
   const all = objectsIn(facts);
   const known = all.filter(({ signed }) => typeof signed === "boolean");
   if (known.length < all.length)
