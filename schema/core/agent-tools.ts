@@ -56,6 +56,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   logs: READS,
   analytics: READS,
   endUser: READS,
+  endUsers: READS,
 
   projects: READS,
   project: READS,

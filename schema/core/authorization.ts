@@ -178,6 +178,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateToolServers: "organization",
   testToolServer: "organization",
   endUser: "organization",
+  endUsers: "organization",
   forgetEndUser: "organization",
   deleteLog: "organization",
   deleteLogs: "organization",

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, ID, ObjectType, Resolver } from "type-graphql";
 import { Chats } from "../../src/chats/chats/chats";
 import { EndUsers } from "../../src/chats/chats/end-users";
 import { Chat, ChatConnection } from "../chats/chats";
-import { ConnectionArgs } from "../core/connection";
+import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
 import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
@@ -34,6 +34,8 @@ export class EndUser {
   facts!: readonly EndUserFact[];
 }
 
+const EndUserConnection = ConnectionOf(() => EndUser, "EndUser");
+
 @Resolver(() => EndUser)
 export class EndUserResolver {
   @FieldResolver(() => ChatConnection, { description: "Chats with the end user, newest first." })
@@ -50,6 +52,14 @@ export class EndUserResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(EndUsers).find(uniqueId);
+  }
+
+  @Query(() => EndUserConnection, {
+    description:
+      "Lists the end users whom assistants remember, by the time when an assistant first met them.",
+  })
+  endUsers(@Args() query: ConnectionArgs, @Ctx() { scope }: Context) {
+    return scope.of(EndUsers).list(query);
   }
 
   @Mutation(() => String, {

@@ -42,7 +42,8 @@ export class FactImport {
   @Field(() => Int, { description: "Number of facts that were stored." })
   imported!: number;
   @Field(() => Int, {
-    description: "Number of facts that were known, or older than the 50 newest ones that an assistant keeps.",
+    description:
+      "Number of facts that were known, with the same text and `signed`, or older than the 50 newest ones of each kind, signed or not, that an assistant keeps.",
   })
   omitted!: number;
 }
@@ -50,7 +51,9 @@ export class FactImport {
 @ArgsType()
 class ImportEndUserFactsArgs {
   @Rule({ minLength: 1, maxLength: 4096 })
-  @Field({ description: "Your id for the end user; 1 to 4,096 characters." })
+  @Field({
+    description: "Your id for the end user; 1 to 4,096 characters, of which new chats take at most 29.",
+  })
   uniqueId!: string;
   @Rule({ maxItems: 100 })
   @Field(() => [ImportEndUserFactInput], { description: "The facts, at most 100." })
@@ -109,7 +112,7 @@ export class HistoryImportResolver {
   }
 
   @Mutation(() => FactImport, {
-    description: `Adds facts that assistants of another service remember about an end user. Those that are known stay as they are. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND.`,
+    description: `Adds facts that assistants of another service remember about an end user. Those that are known stay as they are. ${OPERATOR}. A deleted assistant may have facts. Errors: ASSISTANT_NOT_FOUND.`,
   })
   importEndUserFacts(@Args() { uniqueId, facts }: ImportEndUserFactsArgs, @Ctx() { scope }: Context) {
     return importFacts(scope, uniqueId, facts);

@@ -54,6 +54,7 @@ const serve = (env: Readonly<Record<string, string>> = {}, program = ["src/cli/b
     DATA_DIR: dataDir,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
     RETENTION_NOTICE_DAYS: "0",
+    QUOTA_STORED_BYTES: "1000000000000", // ten million logs are more than the default
     ...env,
   });
 

@@ -33,7 +33,7 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
   };
   const urls = { ours: servers.ours.url, baseline: servers.baseline.url };
   const changing = { urls, db, table, ids: ids.slice(0, CONNECTIONS) };
-  const prompt = "You answer the calls of a dental practice, and know its calendar. ".repeat(120);
+  const prompt = words(1_570);
   try {
     await changes("PATCH of a number", changing, (n) => ({
       temperature: (n % 200) / 100,
@@ -69,6 +69,18 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
       const body = JSON.stringify({ query });
       return READS / (await load.send({ ...work, body, requests: READS, connections: CONNECTIONS }));
     });
+}
+
+const VOCABULARY =
+  "you answer the calls of a dental practice and know its calendar ask for name first then offer times never promise what it does not have be brief polite if somebody is in pain put them through to person at desk write down their number repeat every date slowly".split(
+    " ",
+  );
+
+/** A text of some words, in an order that compression does not find: 8 KB with 1,570. */
+function words(count: number): string {
+  let state = 1;
+  const next = () => VOCABULARY[(state = (state * 48_271) % 2_147_483_647) % VOCABULARY.length];
+  return Array.from({ length: count }, next).join(" ");
 }
 
 interface Changing {

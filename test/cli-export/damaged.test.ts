@@ -179,23 +179,47 @@ test("a refused assistant is listed with each of its logs and versions, and its 
   expect(listed("draft")).toEqual(drafts.length > 0 ? drafts.toSorted() : undefined);
 });
 
-test("facts about a person are listed, not imported, if the folder does not show whether their id was signed", async () => {
-  const folder = copyOfExport();
-  const people = linesIn(folder, "end-users.ndjson").map(({ facts, ...person }) => ({
-    ...person,
-    facts: (facts as { signed: boolean }[]).map(({ signed, ...fact }) => ({
-      ...fact,
-      signed: signed || null,
-    })),
-  }));
-  rewrite(folder, "end-users.ndjson", people.map((person) => `${JSON.stringify(person)}\n`).join(""));
-  const { api: empty } = await running.otherOrganization();
-  const importKey = (await importerOf(empty)).headers["X-API-Key"]!;
-  const env = { PARLEY_URL: running.url, PARLEY_KEY: importKey };
-  const { stdout } = await runToEnd("cli/import", env, "parley", folder);
-  expect(stdout).toContain("come from conversations with a signed id. [person-0]");
-  const { endUser } = await empty.gql('{ endUser(uniqueId: "person-0") { facts { signed } } }');
-  expect(endUser.facts).toEqual([{ signed: true }, { signed: true }, { signed: true }]);
+describe("facts about a person", () => {
+  type Facts = { assistantId: string; signed: boolean }[];
+  /** Imports the folder with other facts about a person. @returns what the command prints, and the facts that are stored */
+  async function importing(change: (facts: Facts) => object[]) {
+    const folder = copyOfExport();
+    const people = linesIn(folder, "end-users.ndjson").map(({ facts, ...person }) => ({
+      ...person,
+      facts: person.uniqueId === "person-0" ? change(facts as Facts) : facts,
+    }));
+    rewrite(folder, "end-users.ndjson", people.map((person) => `${JSON.stringify(person)}\n`).join(""));
+    const { api: empty } = await running.otherOrganization();
+    const importKey = (await importerOf(empty)).headers["X-API-Key"]!;
+    const { stdout } = await runToEnd(
+      "cli/import",
+      { PARLEY_URL: running.url, PARLEY_KEY: importKey },
+      "parley",
+      folder,
+    );
+    const { endUser } = await empty.gql('{ endUser(uniqueId: "person-0") { facts { assistantId signed } } }');
+    return { stdout, facts: endUser.facts as Facts };
+  }
+
+  test("are listed if the folder does not show whether their id was signed, and the others imported", async () => {
+    const { stdout, facts } = await importing((all) =>
+      all.map((one) => ({ ...one, signed: one.signed || null })),
+    );
+    expect(stdout).toContain(
+      "Facts about this person were left out, because the folder does not show whether they come from conversations with a signed id. [person-0]",
+    );
+    expect(facts.map(({ signed }) => signed)).toEqual([true, true, true]);
+  });
+
+  test("are listed if their assistant is not here, and the others imported", async () => {
+    const { stdout, facts } = await importing((all) =>
+      all.map((one, at) => (at === 0 ? { ...one, assistantId: "gone" } : one)),
+    );
+    expect(stdout).toContain(
+      "Facts about this person were left out, because the assistant that remembers them was deleted. [person-0]",
+    );
+    expect(facts).toHaveLength(5);
+  });
 });
 
 test("a key that may do nothing but import is not imported: here it would have no limits", async () => {

@@ -193,7 +193,7 @@ async function addForeignLog(api: Api, assistantId: string): Promise<void> {
   );
 }
 
-/** What assistants remember of a person of `addLogs`, from conversations with and without a signed id. */
+/** What assistants remember of a person of `addLogs` and of one without logs, from conversations with and without a signed id. */
 async function addFacts(api: Api, assistants: readonly string[]): Promise<void> {
   const importer = await importerOf(api);
   const facts = assistants.flatMap((assistantId, index) =>
@@ -201,10 +201,11 @@ async function addFacts(api: Api, assistants: readonly string[]): Promise<void> 
       ...{ assistantId, text: `Likes ${index} é ☺`, signed, createdAt: "2023-01-02T03:04:05.678Z" },
     })),
   );
-  await importer.gql(
-    'mutation ($facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: "person-0", facts: $facts) { imported } }',
-    { facts },
-  );
+  for (const uniqueId of ["person-0", "without logs"])
+    await importer.gql(
+      "mutation ($id: String!, $facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: $id, facts: $facts) { imported } }",
+      { id: uniqueId, facts },
+    );
 }
 
 type Json = Record<string, unknown>;

@@ -168,7 +168,7 @@ describe("an import of the export into an empty organization", () => {
     for (const line of counts) expect(line).toContain(": 0 imported, ");
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining("Nothing has changed: everything is here already."),
+      expect.stringContaining("Nothing has changed: everything that can be taken over is here."),
     ]);
     expect(await state()).toEqual(before);
   });

@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<keyof typeof selections, string | undefined>> = {
   DESTINATION: "WebhookDestination",
   KEY: "Key",
   FILE: "File",
-  FACTS: "EndUser",
+  END_USER: "EndUser",
   ENTRY: "LogEntry",
   LOG: "Log",
   CALL: "Call",

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant, newChat } from "../support/factories";
+import { importerOf } from "../support/importers";
 
 const running = useApp();
 
@@ -30,6 +31,41 @@ describe("the end user of a chat", () => {
     const id = await newChat(api, await newAssistant(api));
     expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id })).chat.user).toBeNull();
   });
+});
+
+test("the list of end users has each person once, in pages, with what all assistants remember", async () => {
+  const { api } = await running.otherOrganization();
+  const [one, two] = [await newAssistant(api), await newAssistant(api)];
+  for (const uniqueId of ["zoe", "tom", "ada"]) await newChat(api, one, { uniqueId });
+  await newChat(api, two, { uniqueId: "zoe" });
+  const importer = await importerOf(api);
+  const facts = [two, one].map((assistantId, index) => ({
+    ...{
+      assistantId,
+      text: `Fact ${index}.`,
+      signed: true,
+      createdAt: `2022-01-0${index + 1}T00:00:00.000Z`,
+    },
+  }));
+  await importer.gql(
+    'mutation ($facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: "zoe", facts: $facts) { imported } }',
+    { facts },
+  );
+  const LIST = `query ($after: String) { endUsers(first: 2, after: $after, orderBy: OLDEST_FIRST) {
+    nodes { id uniqueId facts { text } } pageInfo { endCursor hasNextPage } totalCount } }`;
+  const { endUsers: first } = await api.gql(LIST, { after: null });
+  expect(first).toMatchObject({
+    nodes: [
+      { uniqueId: "zoe", facts: [{ text: "Fact 0." }, { text: "Fact 1." }] },
+      { uniqueId: "tom", facts: [] },
+    ],
+    pageInfo: { hasNextPage: true },
+    totalCount: 3,
+  });
+  const { endUsers: last } = await api.gql(LIST, { after: first.pageInfo.endCursor });
+  expect(last).toMatchObject({ nodes: [{ uniqueId: "ada" }], pageInfo: { hasNextPage: false } });
+  const { endUser } = await api.gql('{ endUser(uniqueId: "zoe") { id } }');
+  expect(first.nodes[0].id).toBe(endUser.id);
 });
 
 describe("if an organization requires signed ids", () => {

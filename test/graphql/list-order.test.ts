@@ -9,6 +9,7 @@ import { connect } from "../support/sms";
 const running = useApp();
 let api: Api;
 let assistantId: string;
+let people = 0;
 beforeAll(async () => {
   ({ api } = await running.otherOrganization());
   assistantId = await newAssistant(api);
@@ -147,6 +148,14 @@ const LISTS: Readonly<Record<string, List>> = {
     column: "requested_at",
     make: () => idOf('mutation { forgetEndUser(uniqueId: "nobody") { id } }'),
     ids: connected("erasures"),
+  },
+  endUsers: {
+    table: "end_users",
+    make: async () => {
+      const id = await newChat(api, assistantId, { uniqueId: `person-${++people}` });
+      return (await api.gql("query ($id: ID!) { chat(id: $id) { user { id } } }", { id })).chat.user.id;
+    },
+    ids: connected("endUsers"),
   },
   endUserExports: {
     table: "end_user_exports",

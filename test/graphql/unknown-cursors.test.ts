@@ -30,6 +30,7 @@ const LISTS: Readonly<Record<string, string>> = {
   "Query.deploymentsConnection":
     "query ($after: String) { deploymentsConnection(after: $after) { nodes { id } } }",
   "Query.endUserExports": "query ($after: String) { endUserExports(after: $after) { nodes { id } } }",
+  "Query.endUsers": "query ($after: String) { endUsers(after: $after) { nodes { id } } }",
   "Query.erasures": "query ($after: String) { erasures(after: $after) { nodes { id } } }",
   "Query.events": "query ($after: String) { events(after: $after) { nodes { id } } }",
   "Query.keysConnection": "query ($after: String) { keysConnection(after: $after) { nodes { id } } }",

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { randomText, sameText } from "../../platform/crypto";
 import type { ChatRow, VisitorColumns } from "./chats";
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
 import { rowById } from "../../platform/database/row-by-id";
 import { encoded } from "../../platform/database/encoded";
@@ -57,9 +58,11 @@ function contextFor(user: MemoryRow, { identityProven, visitorId }: EndUserChat)
 }
 
 function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undefined {
-  const facts = rows.flatMap(({ assistantId, facts }) =>
-    facts.map(({ signed = null, ...fact }) => ({ ...fact, signed, assistantId })),
-  );
+  const facts = rows
+    .flatMap(({ assistantId, facts }) =>
+      facts.map(({ signed = null, ...fact }) => ({ ...fact, signed, assistantId })),
+    )
+    .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
   return rows[0] && { id: rows[0].id, uniqueId, facts };
 }
 
@@ -84,6 +87,20 @@ export class EndUsers {
       );
     });
     return loader.load(indexable(uniqueId));
+  }
+
+  /** All people, by the time when an assistant first met them. */
+  async list(query: ConnectionQuery): Promise<Connection<EndUser>> {
+    // The id of a person is that of its first row.
+    const rows = this.scope.table("end_users").whereRaw(
+      `not exists (select from end_users as other where other.organization_id = end_users.organization_id
+        and other.unique_id = end_users.unique_id and other.id < end_users.id)`,
+    );
+    const page = await connectionByAge({ rows, map: (row) => row }, query);
+    const people = await Promise.all(page.nodes.map(({ uniqueId }) => this.find(uniqueId)));
+    const nodes = page.nodes.map(({ id, uniqueId }, index) => people[index] ?? { id, uniqueId, facts: [] });
+    const edges = page.edges.map(({ cursor }, index) => ({ cursor, node: nodes[index]! }));
+    return { ...page, nodes, edges };
   }
 
   /** The person with an id; undefined if unknown. Calls in the same tick share their statements. */

@@ -51,7 +51,7 @@ export async function importFacts(
 }
 
 const factOf = ({ text, signed, createdAt }: ImportedFact): Fact => ({
-  text,
+  text: text.trim(),
   signed,
   createdAt: createdAt.toISOString(),
 });

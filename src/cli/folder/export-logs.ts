@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "../import/http";
-import { isObject, objectsIn } from "../import/source";
+import { isObject } from "../import/source";
 import type { Line } from "./format";
-import { linesOf } from "./lines";
-import { CALL, ENTRY, FACTS, LOG } from "./selections";
-import { isGone, UnreadableError, type Server } from "./server";
+import { CALL, ENTRY, LOG } from "./selections";
+import { isGone, UnreadableError } from "./server";
 import { withIds, type Export } from "./work";
 
 /** Logs per request: a document may have 15 aliases, two for each log. */
@@ -120,23 +119,4 @@ function lineOf(
   const { messages, ...others } = log;
   const items = isObject(messages) ? messages.items : [];
   return { ...entry, ...facts, uniqueId, ...others, call, messages: items };
-}
-
-/** Exports what assistants remember of the people in the exported logs. */
-export async function exportEndUsers({ server, writer, progress }: Export): Promise<void> {
-  writer.begin("end users", true);
-  const seen = new Set<unknown>();
-  for await (const { line } of linesOf(writer.pathOf("logs"))) {
-    if (typeof line.uniqueId !== "string" || seen.has(line.uniqueId)) continue;
-    seen.add(line.uniqueId);
-    const facts = await readFacts(server, line.uniqueId);
-    if (facts.length > 0) writer.append([{ uniqueId: line.uniqueId, facts }], null);
-    progress(`end users: ${seen.size}`);
-  }
-}
-
-async function readFacts(server: Server, uniqueId: string): Promise<JsonObject[]> {
-  const query = `query ($uniqueId: String!) { endUser(uniqueId: $uniqueId) { ${FACTS} } }`;
-  const { endUser } = await server.data(query, { uniqueId });
-  return isObject(endUser) ? objectsIn(endUser.facts) : [];
 }

@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
+import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "../import/http";
 import { isObject, objectsIn } from "../import/source";
 import { exportAssistants, exportVersions } from "./export-assistants";
 import { exportFiles } from "./export-files";
-import { exportEndUsers, exportLogs } from "./export-logs";
+import { exportLogs } from "./export-logs";
 import { digestOf } from "./folder-writer";
 import {
   FORMAT,
@@ -24,6 +25,7 @@ import { linesOf } from "./lines";
 import {
   DEPLOYMENT,
   DESTINATION,
+  END_USER,
   KEY,
   ORGANIZATION,
   PROJECT,
@@ -54,7 +56,8 @@ export async function exportOrganization(work: Export, key: string): Promise<voi
     "API keys": (one) => exportKeys(one, key),
     files: exportFiles,
     logs: exportLogs,
-    "end users": exportEndUsers,
+    "end users": (one) =>
+      exportList(one, { part: "end users", field: "endUsers", selection: END_USER, isKept: remembers }),
   };
   for (const part of PART_NAMES) if (!work.writer.isFinished(part)) await exportPart(work, part, parts[part]);
 }
@@ -68,6 +71,9 @@ async function exportPart(work: Export, part: Part, run: (work: Export) => Promi
     work.writer.skip(part, `No ${part}: ${error.message}`);
   }
 }
+
+/** Whether assistants remember anything of a person. */
+const remembers = ({ facts }: JsonObject): boolean => objectsIn(facts).length > 0;
 
 const listOf = (part: Part, field: string, selection: string) => (work: Export) =>
   exportList(work, { part, field, selection });

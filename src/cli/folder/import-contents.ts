@@ -111,18 +111,27 @@ class LogBatches {
   }
 }
 
+/** Whether an assistant is here, or was and is deleted. */
+async function isAssistantHere(
+  { target }: Pick<FolderImport, "target">,
+  assistantId: unknown,
+): Promise<boolean> {
+  try {
+    await target.run(ASSISTANT, { assistantId });
+    return true;
+  } catch (error) {
+    if (error instanceof TargetError && error.code === "ASSISTANT_NOT_FOUND") return false;
+    throw error;
+  }
+}
+
 /** Whether the assistant of a log is here. Makes that of logs that are older than its deletion, and deletes it. */
 async function hasAssistant(
   { target }: FolderImport,
   { assistantId, assistantName }: Line,
   assistants: ReadonlySet<string>,
 ): Promise<boolean> {
-  try {
-    await target.run(ASSISTANT, { assistantId });
-    return true;
-  } catch (error) {
-    if (!(error instanceof TargetError) || error.code !== "ASSISTANT_NOT_FOUND") throw error;
-  }
+  if (await isAssistantHere({ target }, assistantId)) return true;
   if (assistants.has(String(assistantId))) return false;
   const input = { id: assistantId, name: assistantName };
   const create = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
@@ -161,22 +170,43 @@ const STORE_FACTS =
   "mutation ($uniqueId: String!, $facts: [ImportEndUserFactInput!]!) { importEndUserFacts(uniqueId: $uniqueId, facts: $facts) { imported } }";
 const FACTS_AT_ONCE = 100;
 
-/** Imports what assistants remember of people. */
-export async function importEndUsers(work: FolderImport): Promise<void> {
-  const { target, report, progress } = work;
+/** Imports what assistants remember of people. @param assistants ids of those that the folder has */
+export async function importEndUsers(work: FolderImport, assistants: ReadonlySet<string>): Promise<void> {
+  const here = new Map<unknown, Promise<boolean>>();
+  const isHere = ({ assistantId }: JsonObject) => {
+    if (!here.has(assistantId)) here.set(assistantId, isAssistantHere(work, assistantId));
+    return here.get(assistantId)!;
+  };
   let count = 0;
   for await (const record of recordsOf(work, "end users")) {
-    progress(`end users: ${++count}`);
-    const uniqueId = String(record.uniqueId);
-    const facts = importable(work, record);
-    let imported = 0;
-    for (let from = 0; from < facts.length; from += FACTS_AT_ONCE) {
-      const variables = { uniqueId, facts: facts.slice(from, from + FACTS_AT_ONCE) };
-      const answer = await target.store("end user", uniqueId, STORE_FACTS, variables);
-      imported += answer ? ((answer.importEndUserFacts as JsonObject).imported as number) : 0;
-    }
-    if (facts.length > 0) report[imported > 0 ? "stored" : "unchanged"]("end users");
+    work.progress(`end users: ${++count}`);
+    const known = importable(work, record);
+    const facts: JsonObject[] = [];
+    for (const fact of known) if (await isHere(fact)) facts.push(fact);
+    if (facts.length < known.length)
+      work.report.note(
+        assistants.has(String(known.find((fact) => !facts.includes(fact))!.assistantId))
+          ? "Facts about this person were left out, because the assistant that remembers them was refused."
+          : "Facts about this person were left out, because the assistant that remembers them was deleted.",
+        String(record.uniqueId),
+      );
+    if (facts.length > 0) await storeFacts(work, String(record.uniqueId), facts);
   }
+}
+
+async function storeFacts(
+  { target, report }: FolderImport,
+  uniqueId: string,
+  facts: readonly JsonObject[],
+): Promise<void> {
+  let imported = 0;
+  for (let from = 0; from < facts.length; from += FACTS_AT_ONCE) {
+    const variables = { uniqueId, facts: facts.slice(from, from + FACTS_AT_ONCE) };
+    const answer = await target.store("end user", uniqueId, STORE_FACTS, variables);
+    if (!answer) return; // the report lists the person
+    imported += (answer.importEndUserFacts as JsonObject).imported as number;
+  }
+  report[imported > 0 ? "stored" : "unchanged"]("end users");
 }
 
 /** The facts of a person that may be imported. */
@@ -185,7 +215,7 @@ function importable({ report }: FolderImport, { uniqueId, facts }: Line): JsonOb
   const known = all.filter(({ signed }) => typeof signed === "boolean");
   if (known.length < all.length)
     report.note(
-      "The folder does not show whether facts about this person come from conversations with a signed id.",
+      "Facts about this person were left out, because the folder does not show whether they come from conversations with a signed id.",
       String(uniqueId),
     );
   return known.map((fact) => picked(fact, "assistantId text signed createdAt"));

@@ -29,7 +29,7 @@ export async function importFolder(work: FolderImport): Promise<void> {
   const known = new Set<string>();
   for await (const { id } of recordsOf(work, "assistants")) known.add(id as string);
   await importLogs(work, known);
-  await importEndUsers(work);
+  await importEndUsers(work, known);
   await importSettings(work);
   const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: readonly Gap[] };
   for (const { reason } of notRead) report.note(`Missing in the folder: ${reason}`);

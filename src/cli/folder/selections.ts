@@ -32,7 +32,7 @@ export const PROJECT = "id name description createdAt updatedAt";
 export const DESTINATION = "id key url name secret enabled events createdAt updatedAt project { id }";
 export const KEY = "id value type status name permissions assistantIds createdAt expiresAt lastUsedAt";
 export const FILE = "id name mimeType detectedType size metadata createdAt";
-export const FACTS = "facts { assistantId text signed createdAt }";
+export const END_USER = "uniqueId facts { assistantId text signed createdAt }";
 
 /** An entry of the list of logs, without what the log itself has. */
 export const ENTRY = `id type label createdAt status endedReason lengthSeconds assistantId assistantName ${MESSAGE_COUNT}

@@ -17,6 +17,8 @@ interface List {
   readonly field: string;
   readonly selection: string;
   readonly take?: number;
+  /** Whether a record is written. Default: all are. */
+  readonly isKept?: (record: JsonObject) => boolean;
 }
 
 const REFERENCES = ["project", "assistant", "workflow", "deployment", "workflowNode"];
@@ -32,7 +34,7 @@ export const withIds = (record: JsonObject): Line =>
 /** Exports a list in pages, oldest record first. */
 export async function exportList(
   { server, writer, progress }: Export,
-  { part, field, selection, take = 100 }: List,
+  { part, field, selection, take = 100, isKept = () => true }: List,
   lineOf: (record: JsonObject) => Line = withIds,
 ): Promise<void> {
   const query = `query ($after: String) { list: ${field}(first: ${take}, after: $after, orderBy: OLDEST_FIRST) {
@@ -51,7 +53,7 @@ export async function exportList(
     if (!list) throw new UnreadableError(errors[0]?.extensions?.code ?? "", errors[0]?.message ?? "No list.");
     for (const { message } of errors.filter((one) => !isGone(one)))
       writer.gap(`A field of ${part} was not read: ${message}`);
-    writer.append(objectsIn(list.nodes).map(lineOf), list.pageInfo.endCursor);
+    writer.append(objectsIn(list.nodes).filter(isKept).map(lineOf), list.pageInfo.endCursor);
     progress(`${part}: ${writer.state.current!.records}`);
     isLast = !list.pageInfo.hasNextPage;
   }
