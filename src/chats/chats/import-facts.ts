@@ -34,7 +34,7 @@ export async function importFacts(
 ): Promise<FactImport> {
   const person = indexable(uniqueId);
   let imported = 0;
-  // In the order of ids, so that two imports do not wait for each other.
+  // In the order of ids, so that two imports do not deadlock.
   for (const assistantId of [...new Set(facts.map((fact) => fact.assistantId))].sort()) {
     await scope.of(Assistants).byIdIncludingDeleted(assistantId);
     await scope.of(EndUsers).register(assistantId, person);

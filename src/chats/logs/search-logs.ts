@@ -39,6 +39,8 @@ const INDEX_TIME_OF_COMMON = { least: 4, scans: 0.5 };
 /** The chats in which the words of a text are counted, and the least number with a word that is common. */
 const SAMPLE = 100;
 const LEAST_COMMON = 5;
+/** Words that are counted: the longest ones, which are the rarest as a rule. */
+const MOST_WORDS = 5;
 
 /** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
@@ -90,10 +92,11 @@ async function isOfCommonWords(
   { search, conditions }: LogSearch,
   rarest: Rarest,
 ): Promise<boolean> {
-  const words = search.match(WORDS) ?? [];
+  const words = [...new Set(search.match(WORDS))].sort((a, b) => b.length - a.length);
   if (words.length < 2) return false;
+  const patterns = words.slice(0, MOST_WORDS).map(containing);
   const { statement, values } = rarest.by(valuesOf(conditions));
-  const [row] = await replicated(scope, (from) => from.read(statement, [words.map(containing), ...values]));
+  const [row] = await replicated(scope, (from) => from.read(statement, [patterns, ...values]));
   return row!.chats >= LEAST_COMMON;
 }
 
