@@ -26,7 +26,8 @@ import {
   type LogConditions,
 } from "./log-conditions";
 import type { LogListItem } from "./logs";
-import { SEARCHABLE_TEXT, searchLogs, searchReading } from "./search-logs";
+import { searchLogs } from "./search-logs";
+import { SEARCHABLE_TEXT, searchReading } from "./search-statements";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {

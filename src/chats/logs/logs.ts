@@ -11,7 +11,8 @@ import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
 import { FAR_LISTS, FAR_LISTS_WALKED, FAR_OFFSET } from "./far-logs";
 import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogRow } from "./log-conditions";
-import { searchLogs, searchReading } from "./search-logs";
+import { searchLogs } from "./search-logs";
+import { searchReading } from "./search-statements";
 
 export interface LogListItem {
   readonly id: string;

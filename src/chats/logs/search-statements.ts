@@ -1,0 +1,123 @@
+import type { Knex } from "knex";
+import { FilteredStatement } from "../../platform/database/filtered-statement";
+import { inBothOrders, type Order } from "../../platform/database/order";
+import { sqlOf } from "../../platform/database/statement";
+import { byStart, LOG_CONDITIONS, type EntryRow, type LogConditions } from "./log-conditions";
+
+/** Chats per statement that scans. */
+export const CHUNK = 500;
+/** Chats in which the words of a text are counted. */
+const SAMPLE = 100;
+
+/** The searchable text of a chat apart from its messages. Must equal the expression of the index. */
+export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
+  || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
+
+/** Columns of `SEARCHABLE_TEXT`: those of lists, and those that lists lack. */
+const LABEL = ["label", "phoneNumber", "firstWords"] as const;
+const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
+
+/** Columns that a search returns, the id among them. */
+type Columns = readonly (keyof EntryRow)[];
+export type FoundRow = Pick<EntryRow, "id">;
+
+export type Next<R> = FilteredStatement<R & { readonly isEnd: boolean }, keyof LogConditions>;
+type Indexed<R> = FilteredStatement<R, IndexedConditions>;
+export type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
+type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
+
+/** The statements of searches that return some columns. */
+export interface SearchStatements<R> {
+  readonly next: Readonly<Record<Order, Next<R>>>;
+  readonly rarest: Readonly<Record<Order, Rarest>>;
+  readonly ofAssistant: Readonly<Record<Order, Indexed<R>>>;
+  readonly ofAll: Readonly<Record<Order, Indexed<R>>>;
+}
+
+/** Creates the statements of a search. @param columns the columns of R */
+export const searchReading = <R extends FoundRow>(
+  columns: readonly (keyof R & keyof EntryRow)[],
+): SearchStatements<R> => ({
+  next: inBothOrders((order) => nextIn(order, columns)),
+  rarest: RAREST,
+  ofAssistant: inBothOrders((order) => indexedIn(order, columns, true)),
+  ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
+});
+
+/**
+ * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
+ * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The end of the chunk is looked
+ * up only if the page is not full. Parameters: pattern, limit.
+ */
+const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
+  new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+    const next = narrowed(table("chats")).orderBy(byStart(order));
+    const chunk = sqlOf(next.clone().select(...columns, ...SEARCHED));
+    const end = sqlOf(next.clone().select(...columns));
+    const listed = columns.map((name) => db.raw("??", [name]).toQuery()).join(", ");
+    const message = table("messages")
+      .select(db.raw("true"))
+      .whereRaw("messages.chat_id = chats.id")
+      .where("content", "ilike", $(1));
+    const query: Knex.Raw = db.raw(
+      `with found as materialized (
+             select ${listed} from (${chunk} limit ${CHUNK}) as chats
+             where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
+             order by started_at ${order}, id ${order} limit ?
+           )
+           select found.*, false as is_end from found
+           union all
+           select last.*, true from (${end} limit 1 offset ${CHUNK - 1}) as last where (select count(*) from found) < ?`,
+      [$(1), $(2), $(2)],
+    );
+    return query;
+  });
+
+/** In how many of the next chats the rarest of some words occurs. Parameter: a pattern for each word. */
+const RAREST = inBothOrders<Rarest>(
+  (order) =>
+    new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+      const next = sqlOf(
+        narrowed(table("chats"))
+          .orderBy(byStart(order))
+          .select("id", ...SEARCHED, ...LABEL),
+      );
+      const contents = sqlOf(table("messages").select("content").whereRaw("messages.chat_id = chats.id"));
+      const query: Knex.Raw = db.raw(
+        `with sample as materialized (
+             select ${SEARCHABLE_TEXT} || ' ' || array_to_string(array(${contents}), ' ') as text
+             from (${next} limit ${SAMPLE}) as chats
+           )
+           select min(chats)::integer as chats from (
+             select count(*) filter (where text ilike word) as chats from sample, unnest(?::text[]) as word group by word
+           ) as counted`,
+        [$(1)],
+      );
+      return query;
+    }),
+);
+
+/**
+ * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
+ * of the list must not replace the index. Parameters: pattern, limit, offset, and the assistant, if it has one.
+ */
+const indexedIn = <R>(order: Order, columns: Columns, ofAssistant: boolean): Indexed<R> =>
+  new FilteredStatement<R, IndexedConditions>(
+    LOG_CONDITIONS[order],
+    ({ db, table, $, narrowed }) => {
+      const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
+      const labels = table("chats")
+        .select("id")
+        .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+      const found = narrowed(table("chats").whereRaw("id in (select id from found)"))
+        .select(...columns)
+        .orderBy(byStart(order));
+      for (const rows of ofAssistant ? [messages, labels, found] : []) rows.where("assistantId", $(4));
+      const query: Knex.Raw = db.raw(
+        `with found as materialized (${sqlOf(messages)} union ${sqlOf(labels)}) ${sqlOf(found)} limit ? offset ?`,
+        [$(2), $(3)],
+      );
+      return query;
+    },
+    false,
+  );
