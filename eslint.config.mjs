@@ -41,6 +41,7 @@ const SCHEMA_EXCEPTIONS = {
         suffixes: ["Connection", "Edge", "Page", "Test", "Data"],
         types: [
           ...[
+            "FactImport",
             "LogImport",
             "VersionImport",
             "VariableUse",

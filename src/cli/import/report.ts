@@ -81,7 +81,9 @@ export class Report {
     );
     const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
     const isSame = counts.length > 0 && [...this.counts.values()].every(({ stored }) => stored === 0);
-    const rest = this.failed ? "what is listed below was refused" : "everything that can be taken over is here";
+    const rest = this.failed
+      ? "what is listed below was refused"
+      : "everything that can be taken over is here";
     return [
       "Imported:",
       ...(counts.length > 0 ? counts : ["  nothing"]),
