@@ -71,7 +71,7 @@ const NOT_TOLD: Record<string, readonly string[]> = {
     ],
     "endWidgetChat",
   ],
-  "is about a person": ["forgetEndUser", "exportEndUser"],
+  "is about a person": ["forgetEndUser", "exportEndUser", "importEndUserFacts"],
   "makes deliveries, which deliveryChanges tells": [
     ...["redeliver", "replayEvents", "testWebhookDestination", "sendSampleEvents"],
   ],
