@@ -193,7 +193,7 @@ async function addForeignLog(api: Api, assistantId: string): Promise<void> {
   );
 }
 
-/** What assistants remember of a person of `addLogs` and of one without logs, from conversations with and without a signed id. */
+/** Gives a person of `addLogs` and one without logs facts from conversations with and without a signed id. */
 async function addFacts(api: Api, assistants: readonly string[]): Promise<void> {
   const importer = await importerOf(api);
   const facts = assistants.flatMap((assistantId, index) =>

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../platform/database/database";
+import { rest } from "../../platform/jobs/rest";
 import { KEEP_STEP, VersionKeeper } from "./version-keeper";
 
 /** The online step that is done when all assistants from before versions were kept have one. */
@@ -7,8 +7,6 @@ const FIRST_STEP = "first_versions";
 const BATCH_SIZE = 200;
 /** A run ends after this time, so that other periodic tasks do not wait; the next one continues. In ms. */
 const MAX_RUN_MS = 20_000;
-/** Rest after each assistant, in times of what it took, so that requests hardly slow down. */
-const REST = 4;
 
 /**
  * Stores version 1 of assistants from before versions were kept, while servers use them. An assistant that changes
@@ -26,7 +24,7 @@ export async function makeFirstVersions(database: Database, stop?: AbortSignal):
       if (isOver()) return;
       const began = performance.now();
       await database.scope(organizationId).of(VersionKeeper).begin(assistantId);
-      await sleep(REST * (performance.now() - began), undefined, { signal: stop }).catch(() => undefined);
+      await rest(began, stop);
     }
   }
 }

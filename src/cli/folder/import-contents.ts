@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { JsonObject } from "../../platform/json/json-object";
 import { isObject, objectsIn } from "../import/source";
 import { LogBatch } from "../import/rest-logs";
-import { TargetError } from "../import/target";
+import { TargetError, type Target } from "../import/target";
 import { contentOf } from "./check-folder";
 import type { Line } from "./format";
 import { picked, recordsOf, type FolderImport } from "./import-work";
@@ -112,10 +112,7 @@ class LogBatches {
 }
 
 /** Whether an assistant is here, or was and is deleted. */
-async function isAssistantHere(
-  { target }: Pick<FolderImport, "target">,
-  assistantId: unknown,
-): Promise<boolean> {
+async function isAssistantHere(target: Target, assistantId: unknown): Promise<boolean> {
   try {
     await target.run(ASSISTANT, { assistantId });
     return true;
@@ -131,7 +128,7 @@ async function hasAssistant(
   { assistantId, assistantName }: Line,
   assistants: ReadonlySet<string>,
 ): Promise<boolean> {
-  if (await isAssistantHere({ target }, assistantId)) return true;
+  if (await isAssistantHere(target, assistantId)) return true;
   if (assistants.has(String(assistantId))) return false;
   const input = { id: assistantId, name: assistantName };
   const create = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
@@ -174,7 +171,7 @@ const FACTS_AT_ONCE = 100;
 export async function importEndUsers(work: FolderImport, assistants: ReadonlySet<string>): Promise<void> {
   const here = new Map<unknown, Promise<boolean>>();
   const isHere = ({ assistantId }: JsonObject) => {
-    if (!here.has(assistantId)) here.set(assistantId, isAssistantHere(work, assistantId));
+    if (!here.has(assistantId)) here.set(assistantId, isAssistantHere(work.target, assistantId));
     return here.get(assistantId)!;
   };
   let count = 0;

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
+import { rest } from "../../platform/jobs/rest";
 import { removeChats } from "../erasure/remove-chats";
 import { expireEvents } from "../../events/events/expire-events";
 import { Retention } from "./retention";
@@ -12,8 +12,6 @@ const LOG_BATCH_SIZE = 100;
 const TEXT_BATCH_SIZE = 500;
 /** Time limit of one run, in ms; the next run continues. */
 const MAX_RUN_MS = 600_000;
-/** Rest after each batch, in times of what it took, so that a large deletion hardly slows down requests. */
-const REST = 4;
 
 /**
  * Deletes expired data of all organizations, in rounds of one batch each, with rests.
@@ -30,7 +28,7 @@ export async function enforceRetention(database: Database, stop?: AbortSignal): 
       const began = performance.now();
       if (!(await enforceOnce(database.scope(id)))) continue;
       more.push(id);
-      await sleep(REST * (performance.now() - began), undefined, { signal: stop }).catch(() => undefined);
+      await rest(began, stop);
     }
     remaining = more;
   }

@@ -4,7 +4,7 @@ import type { OnlineStep } from "./online-step";
 /** The index is built while servers run. */
 export async function up(): Promise<void> {}
 
-/** What all assistants remember of a person. */
+/** Finds what all assistants remember of a person without reading the rows of other people. */
 export const online: readonly OnlineStep[] = [
   {
     kind: "index",

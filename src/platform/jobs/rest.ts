@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** In times of what the work before it took. */
+const REST = 4;
+
+/**
+ * Rests after a part of a long job, so that the job hardly slows down requests.
+ * @param began when the part began, by `performance.now()`
+ * @param stop ends the rest
+ */
+export async function rest(began: number, stop?: AbortSignal): Promise<void> {
+  await sleep(REST * (performance.now() - began), undefined, { signal: stop }).catch(() => undefined);
+}
