@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Bench } from "./bench";
 import { cpuBelow, cpuOf, postmasterOf } from "./cpu";
 
-/** Until the start is over, whose code V8 compiles and whose pages PostgreSQL writes for minutes, and how long is measured then. */
-const SETTLE_MS = 300_000;
+/** Until the start is over: V8 compiles its code for minutes, and PostgreSQL writes its pages until the first checkpoint ends. */
+const SETTLE_MS = 600_000;
 const MEASURE_MS = 120_000;
 const MOST_PERCENT = 0.5;
 

@@ -1,37 +1,41 @@
 import type { Pool } from "pg";
 import { SqlText } from "../database/sql-text";
+import { Lookout } from "../lookout";
 import type { DueTask, LastingRunner } from "./lasting-runner";
 
 /** Longest delay of a job whose time has come, such as a retry. New jobs start at once, by `NOTIFY`. */
-const CHECK_INTERVAL_MS = 1_000;
+const PAUSE_MS = 1_000;
+/** The same after a minute without such jobs. */
+const QUIET_PAUSE_MS = 3_000;
 /** Number of due jobs that are counted; each wakes one worker. */
 const MOST = 40;
 
 /**
- * Wakes workers when the time of waiting jobs has come: one statement per second looks for all workers of the process.
- * If each worker looked for itself, an idle server would run 37 statements a second.
+ * Wakes workers when the time of waiting jobs has come: one statement looks for all workers of the process. If
+ * each worker looked for itself, an idle server would run 37 statements a second.
  */
 export class DueJobs {
-  private readonly timer: NodeJS.Timeout;
-  private looking: Promise<void> = Promise.resolve();
+  private readonly lookout: Lookout;
 
   constructor(
     private readonly pool: Pool,
     private readonly runners: readonly Pick<LastingRunner, "wake">[],
   ) {
-    // Fails if the database is unreachable or a worker has just ended; the next look finds what is due.
-    const look = () => (this.looking = this.look().catch(() => undefined));
-    this.timer = setInterval(look, CHECK_INTERVAL_MS).unref();
+    this.lookout = new Lookout({
+      look: () => this.look(),
+      ...{ pauseMs: PAUSE_MS, quietPauseMs: QUIET_PAUSE_MS },
+      failed: () => undefined, // the database is unreachable or a worker has just ended; the next look finds what is due
+    });
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.looking;
+    await this.lookout.stop();
   }
 
-  private async look(): Promise<void> {
+  private async look(): Promise<boolean> {
     const { rows } = await this.pool.query<DueTask>(COUNT_DUE.with([MOST]));
     if (rows.length > 0) for (const runner of this.runners) runner.wake(rows);
+    return rows.length > 0;
   }
 }
 

@@ -3,9 +3,11 @@ import type { Logger } from "pino";
 import { AuditLog } from "../../account/audit/audit-log";
 import type { AuditHead } from "../../account/audit/chain";
 import type { Database } from "../../platform/database/database";
+import { Lookout } from "../../platform/lookout";
 
-/** Interval of looking for unsealed rows, which must be sealed within 5 s. */
-const SEAL_INTERVAL_MS = 2_000;
+/** Pause before looking for unsealed rows, which must be sealed within 5 s, and the same after a minute without any. */
+const PAUSE_MS = 2_000;
+const QUIET_PAUSE_MS = 4_000;
 /** Rest between batches, in times of what the last one took, so that requests do not wait for many batches in a row. */
 const RESTS = 3;
 /** The longest rest, in ms: entries must be sealed in time also when batches are slow. */
@@ -28,12 +30,15 @@ function resting(): () => Promise<void> {
 
 /** Numbers and chains new rows of the audit log, and writes the heads of the chains to the server's log. */
 export class AuditSealer {
-  private readonly timer = setInterval(() => void this.sweep(), SEAL_INTERVAL_MS).unref();
+  private readonly lookout = new Lookout({
+    look: () => this.sweep(),
+    ...{ pauseMs: PAUSE_MS, quietPauseMs: QUIET_PAUSE_MS },
+    failed: (error) => this.warn(error),
+  });
   private readonly notices: Pick<Logger, "info">;
   private loggedAt = performance.now();
   /** Heads that have not been logged yet, by organization. */
   private readonly heads = new Map<string, AuditHead>();
-  private running: Promise<void> | undefined;
 
   constructor(
     private readonly database: Database,
@@ -48,25 +53,19 @@ export class AuditSealer {
 
   /** Stops sealing and logs the remaining heads. */
   async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
+    await this.lookout.stop();
     this.logHeads();
   }
 
-  private async sweep(): Promise<void> {
-    if (this.running) return;
-    this.running = this.seal().catch((error: unknown) => this.warn(error));
-    await this.running;
-    this.running = undefined;
+  private async sweep(): Promise<boolean> {
     if (performance.now() - this.loggedAt >= LOG_INTERVAL_MS) this.logHeads();
-  }
-
-  private async seal(): Promise<void> {
-    for (const organizationId of await this.database.auditWaiting()) {
+    const waiting = await this.database.auditWaiting();
+    for (const organizationId of waiting) {
       const log = this.database.scope(organizationId).of(AuditLog);
       const head = await log.seal(resting()).catch((error: unknown) => this.warn(error, organizationId));
       if (head) this.heads.set(organizationId, head);
     }
+    return waiting.length > 0;
   }
 
   private warn(error: unknown, organizationId?: string): undefined {

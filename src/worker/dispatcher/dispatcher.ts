@@ -4,6 +4,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { Listener } from "../../platform/database/listener";
 import { DELIVERIES_CHANNEL } from "../../events/events/record";
 import { DeliveryQueues } from "../../events/webhooks/queues";
+import { Lookout } from "../../platform/lookout";
 import { Lanes, type Lane } from "./lanes";
 import { QueueRuns, type RunOptions } from "./queue-runs";
 
@@ -13,14 +14,13 @@ export interface DispatcherOptions extends Omit<RunOptions, "scopeOf" | "lanes" 
   readonly logger: Logger;
 }
 
-/** Interval of looking for due retries and for expired claims of dead servers. */
-const SWEEP_INTERVAL_MS = 1_000;
+/** Pause before looking for due retries and for expired claims of dead servers, and the same after a minute without deliveries. */
+const PAUSE_MS = 1_000;
+const QUIET_PAUSE_MS = 5_000;
 /** Pending deliveries at a time whose queues are looked for. */
 const REPAIR_BATCH_SIZE = 1_000;
-/** Queues are looked for in one of so many sweeps. Only an interrupted server of an older version leaves one out. */
-const SWEEPS_PER_REPAIR = 5;
-/** After this time without deliveries only these sweeps are made, so that an idle server does little. */
-const QUIET_AFTER_MS = 60_000;
+/** Least time between such batches. Only an interrupted server of an older version leaves a queue out. */
+const REPAIR_INTERVAL_MS = 5_000;
 
 /**
  * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
@@ -33,12 +33,11 @@ export class Dispatcher {
   private readonly lanes = new Lanes();
   private readonly runs: QueueRuns;
   private readonly unsubscribe: () => void;
-  private readonly timers: readonly NodeJS.Timeout[];
+  private readonly lookout: Lookout;
+  private readonly renewal: NodeJS.Timeout;
   private readonly repairing = new Set<string>();
   private repairedTo: PendingDelivery | undefined;
-  private sweeps = 0;
-  private wokenAt = performance.now();
-  private sweeping = false;
+  private repairedAt = -Infinity;
   private stopped = false;
 
   constructor(private readonly options: DispatcherOptions) {
@@ -56,40 +55,38 @@ export class Dispatcher {
       if (queued === undefined) void this.repair(organizationId!, destinationId!);
       else this.wake(organizationId!, destinationId!);
     });
-    this.timers = [
-      setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref(),
-      setInterval(() => void this.runs.renew(), takeoverMs / 3).unref(),
-    ];
+    this.lookout = new Lookout({
+      look: () => this.sweep(),
+      ...{ pauseMs: PAUSE_MS, quietPauseMs: QUIET_PAUSE_MS },
+      failed: (error) => this.warn(error, "due deliveries were not found"),
+    });
+    this.renewal = setInterval(() => void this.runs.renew(), takeoverMs / 3).unref();
   }
 
   /** Stops claiming and waits for deliveries in flight. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.unsubscribe();
-    clearInterval(this.timers[0]);
+    const looked = this.lookout.stop();
     await this.runs.idle();
-    clearInterval(this.timers[1]); // claims are renewed until then, so that no other server sends the same deliveries
+    await looked;
+    clearInterval(this.renewal); // claims are renewed until then, so that no other server sends the same deliveries
   }
 
   private wake(organizationId: string, destinationId: string): void {
-    this.wokenAt = performance.now();
+    this.lookout.noteWork();
     void this.fill(this.lanes.markPending(organizationId, destinationId));
   }
 
-  private async sweep(): Promise<void> {
-    if (this.sweeping) return;
-    const repairs = this.sweeps++ % SWEEPS_PER_REPAIR === 0;
-    if (!repairs && performance.now() - this.wokenAt > QUIET_AFTER_MS) return;
-    this.sweeping = true;
-    try {
-      if (repairs) await this.repairNext();
-      for (const { organizationId, destinationId } of await this.options.database.dueDestinations())
-        this.wake(organizationId, destinationId);
-    } catch (error) {
-      this.warn(error, "due deliveries were not found");
-    } finally {
-      this.sweeping = false;
+  /** @returns whether deliveries are due */
+  private async sweep(): Promise<boolean> {
+    if (performance.now() - this.repairedAt >= REPAIR_INTERVAL_MS) {
+      this.repairedAt = performance.now();
+      await this.repairNext();
     }
+    const due = await this.options.database.dueDestinations();
+    for (const { organizationId, destinationId } of due) this.wake(organizationId, destinationId);
+    return due.length > 0;
   }
 
   /** Adds missing queues, batch by batch as long as any are missing; else one batch. */
