@@ -13,7 +13,7 @@ import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
 
 /** Connections for deliveries: they make few statements, and each waits for the one before. */
-const DELIVERY_POOL = { pool: 4, name: "parley deliveries" } as const;
+export const DELIVERY_POOL = { pool: 4, name: "parley deliveries", avoidsSorts: true } as const;
 /** Pause between two sweeps of the file storage, in milliseconds. */
 const SWEEP_INTERVAL_MS = 3_600_000;
 

@@ -27,9 +27,10 @@ const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
     select position, greatest(position, pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as base
     from ledger_heads where ledger_heads.organization_id = $1
   ), unplaced as (
-    select id, chat_id, chat_sequence, created_at from events
-    where events.organization_id = $1 and transaction is null
-    order by chat_id, chat_sequence, id limit ${BATCH_SIZE}
+    select * from ( -- with an offset, so that they are not looked for among all events of all chats
+      select id, chat_id, chat_sequence, created_at from events
+      where events.organization_id = $1 and transaction is null offset 0
+    ) open order by chat_id, chat_sequence, id limit ${BATCH_SIZE}
   ), timed as (
     select id, chat_sequence,
       max(created_at) over (partition by coalesce(chat_id, id) order by chat_sequence, id) as since
@@ -43,7 +44,8 @@ const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
     returning head.base
   ), placed as (
     update events set transaction = (moved.base + numbered.number)::text::xid8 from numbered, moved
-    where events.organization_id = $1 and events.id = numbered.id
+    where events.organization_id = $1 and events.id = any(array(select id from numbered)) -- by the index, not all rows
+      and events.id = numbered.id
     returning 1
   )
   select exists (select from head) as begun, (select count(*)::integer from numbered) as found,

@@ -65,8 +65,9 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
       order by d.chat_sequence, d.event_id limit 1
     ) d
     union all
-    select due.chat_id, due.delivery_id, d.id from due join deliveries d on d.organization_id = $1 and d.id = due.delivery_id
-    where ${IS_PENDING} and d.next_attempt_at <= now()
+    select due.chat_id, due.delivery_id, d.id from due cross join lateral ( -- with a limit, so that each is looked up by the index
+      select d.id from deliveries d where d.organization_id = $1 and d.id = due.delivery_id and ${IS_PENDING} limit 1
+    ) d
   ), free as (
     select d.id from deliveries d
     where d.organization_id = $1 and d.id = any(array(select id from first))
@@ -99,8 +100,7 @@ const BODIES_KEPT = `bodiless as (
       and e.id = any(array(select event_id from recorded where recorded.body is not null)) for update skip locked
   ), bodies_kept as (
     update events e set body = recorded.body from recorded
-    where e.organization_id = $1 and e.id = any(array(select id from bodiless)) and e.id = recorded.event_id
-      and recorded.body is not null
+    where e.organization_id = $1 and e.id = any(array(select id from bodiless)) and e.id = recorded.event_id and recorded.body is not null
   )`;
 
 /** The columns of a begun delivery, in rows about something else; with types, which Citus needs. */

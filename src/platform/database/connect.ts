@@ -17,6 +17,11 @@ export interface ConnectOptions {
   readonly pooled?: boolean;
   /** Whether statements are prepared under names, which PgBouncer before 1.21 does not support; default true. */
   readonly prepares?: boolean;
+  /**
+   * Whether PostgreSQL reads rows in the order of an index where it can, rather than sort them. Queues need it: the
+   * statistics of an index of what waits are of a time when nothing waited, so that any index looks as good as that one.
+   */
+  readonly avoidsSorts?: boolean;
   /** Called after an organization has changed data. */
   readonly wrote?: ClientSettings["wrote"];
   /** Gets warnings of knex at debug level: the errors that cause them reach the callers. */
@@ -50,6 +55,8 @@ const SESSION_OPTIONS = Object.entries({ ...SESSION_SETTINGS, [DIRECT_MARK]: "on
   ([name, value]) => `-c ${name}=${value}`,
 );
 
+const AVOID_SORTS = "-c enable_sort=off";
+
 /** Makes Citus set the organization on workers too, whose policies need it. Other databases ignore it. */
 const PASS_ON = "-c citus.propagate_set_commands=local";
 
@@ -80,17 +87,23 @@ export function connect(
     rowSecurity = false,
     pooled = false,
     prepares = true,
+    avoidsSorts = false,
     wrote,
     logger,
     givesWay,
   }: ConnectOptions = {},
 ): Knex {
+  const options = [
+    ...SESSION_OPTIONS,
+    ...(rowSecurity ? [PASS_ON] : []),
+    ...(avoidsSorts ? [AVOID_SORTS] : []),
+  ];
   const config = {
     client: Client as unknown as typeof Knex.Client, // knex.Client's type lacks the overridable methods
     connection: {
       connectionString: url,
       connectionTimeoutMillis: 5_000,
-      options: pooled ? undefined : [...SESSION_OPTIONS, ...(rowSecurity ? [PASS_ON] : [])].join(" "),
+      options: pooled ? undefined : options.join(" "),
       application_name: name,
       pipeline: true, // statements of one transaction may go out at once
       types,
@@ -99,7 +112,7 @@ export function connect(
     acquireConnectionTimeout: 5_000,
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
-    ...{ hear, rowSecurity, prepares },
+    ...{ hear, rowSecurity, prepares, avoidsSorts: pooled && avoidsSorts },
     ...{ wrote, givesWay },
     log: knexLog(logger),
   };

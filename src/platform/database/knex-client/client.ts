@@ -32,6 +32,8 @@ export interface ClientSettings {
   readonly wrote?: (organizationId: string) => Promise<void>;
   /** Whether each statement runs for the organization of its query context, so that row-level security applies. */
   readonly rowSecurity: boolean;
+  /** Whether each statement avoids sorts by a setting of its own, because the connection cannot have it. */
+  readonly avoidsSorts: boolean;
   /** Whether statements are prepared under names. */
   readonly prepares: boolean;
   /** Whether Citus distributes the rows of organizations; set when the server has found out. */
@@ -123,14 +125,15 @@ export class Client extends PostgresClient {
 
   /** Statements that set what a query needs until the end of its transaction; empty if it needs nothing. */
   localSettings({ organizationId = "", timeoutMs, writes = false }: QueryContext = {}): string {
-    const { rowSecurity, isDistributed } = this.settings;
+    const { rowSecurity, avoidsSorts, isDistributed } = this.settings;
     const inTwoPhases = writes && isDistributed && !this.transacting;
-    if (!rowSecurity && timeoutMs === undefined && !inTwoPhases) return "";
+    if (!rowSecurity && !avoidsSorts && timeoutMs === undefined && !inTwoPhases) return "";
     const statements: string[] = [];
     if (rowSecurity) {
       if (!ORGANIZATION_ID.test(organizationId)) throw new Error(`Not an organization: ${organizationId}`);
       statements.push(`set local parley.organization_id = '${organizationId}'`);
     }
+    if (avoidsSorts) statements.push("set local enable_sort = off");
     if (timeoutMs !== undefined) statements.push(`set local statement_timeout = ${timeoutMs}`);
     if (inTwoPhases) statements.push(COMMIT_IN_TWO_PHASES);
     return statements.join("; ");

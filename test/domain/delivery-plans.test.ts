@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { sequence } from "../../src/events/events/sequencer";
+import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
+import { connect } from "../../src/platform/database/connect";
+import { Database } from "../../src/platform/database/database";
+import type { Scope } from "../../src/platform/database/scope";
+import { DELIVERY_POOL } from "../../src/start/start-background";
+import { useApp } from "../support/app";
+
+/** Its jobs must not deliver anything. */
+const running = useApp({ WORKER: "off" });
+
+/** Made deliveries, of a destination of long ago. */
+const OLD = 40_000;
+/** What waits for a new destination, which the statistics do not know. */
+const CHATS = 60;
+const OF_CHAT = 50;
+const LEASE_MS = 60_000;
+/** Queues that are claimed at once. */
+const QUEUES = 8;
+
+let organization: string;
+
+const query = <R extends object>(text: string) => running.database.query<R>(text);
+
+/** Without checks of foreign keys, which take most of the time. */
+const fill = (text: string) =>
+  query(`set session_replication_role = replica; ${text}; reset session_replication_role`);
+
+/** @param place of the events in the ledger: none, or a number */
+const events = (prefix: string, count: number, chat: string, place: string) => `
+  insert into events (organization_id, id, name, type, assistant_id, chat_id, chat_sequence, body, transaction)
+  select '${organization}', '${prefix}-' || lpad(n::text, 9, '0'), 'session-start', 'TEXT', 'none', ${chat}, n, '{}', ${place}
+  from generate_series(1, ${count}) n`;
+
+const deliveries = (prefix: string, destination: string, status: string) => `
+  insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence, status, attempts)
+  select '${organization}', id, id, '${destination}', chat_id, chat_sequence, '${status}',
+    case when '${status}' = 'PENDING' then '[]' else '[{"number": 1}]' end::jsonb
+  from events where id like '${prefix}-%'`;
+
+beforeAll(async () => {
+  const [row] = await query<{ id: string }>("select id from organizations limit 1");
+  organization = row!.id;
+  await fill(
+    `${events("old", OLD, "'old-' || n % 1000", "'3'::xid8")}; ${deliveries("old", "old", "DELIVERED")}`,
+  );
+  for (const table of ["events", "deliveries", "delivery_queues"]) await query(`vacuum analyze ${table}`);
+  await fill(
+    `${events("new", CHATS * OF_CHAT, `'new-' || n % ${CHATS}`, "null")}; ${deliveries("new", "new", "PENDING")};
+     insert into delivery_queues (organization_id, destination_id, chat_id)
+     select '${organization}', 'new', 'new-' || n from generate_series(0, ${CHATS - 1}) n`,
+  );
+}, 120_000);
+
+describe("beside many old deliveries, workers read few rows", () => {
+  const pooled = process.env.TEST_POOLER === "1";
+  const knex = () =>
+    connect(running.database.url, { ...DELIVERY_POOL, rowSecurity: true, pooled, prepares: !pooled });
+  let pool: ReturnType<typeof knex> | undefined;
+  afterAll(() => pool?.destroy());
+
+  /** Runs something with the connections of deliveries. @returns the rows of deliveries that it has read */
+  async function rowsRead(work: (scope: Scope) => Promise<unknown>): Promise<number> {
+    pool ??= knex();
+    const { ports } = running.app.database as unknown as {
+      ports: ConstructorParameters<typeof Database>[1];
+    };
+    return new Database(pool, ports).transaction(async (database, trx) => {
+      await work(database.scope(organization));
+      const { rows } = await trx.raw<{ rows: [{ read: string }] }>(
+        "select seq_tup_read + idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'deliveries'",
+      );
+      return Number(rows[0].read);
+    });
+  }
+
+  let claimed: readonly ClaimedQueue[] = [];
+
+  test("to claim queues", async () => {
+    const read = await rowsRead(async (scope) => {
+      claimed = await scope.of(DeliveryQueues).claim("new", QUEUES, LEASE_MS);
+    });
+    expect(claimed.filter(({ first }) => first?.event.name === "session-start")).toHaveLength(QUEUES);
+    expect(read).toBeLessThan(10 * QUEUES);
+  });
+
+  test("to record results and go on", async () => {
+    const read = await rowsRead(async (scope) => {
+      const steps = claimed.map((queue) => {
+        const { id, attempt } = queue.first!;
+        const entry = { number: 1, status: 200, error: null, answer: "", startedAt: "", durationMs: 1 };
+        const result = {
+          id,
+          attempt,
+          status: "DELIVERED",
+          entry: [entry],
+          pauseMs: null,
+          body: null,
+        } as const;
+        return { queue, result, continues: true, releases: true };
+      });
+      const outcomes = await scope.of(DeliveryQueues).advance(steps, LEASE_MS);
+      expect(outcomes.map(({ status, begun }) => [status, begun !== undefined])).toEqual(
+        steps.map(() => ["DELIVERED", true]),
+      );
+    });
+    expect(read).toBeLessThan(10 * QUEUES);
+  });
+
+  test("to give queues back", async () => {
+    const read = await rowsRead((scope) =>
+      scope.of(DeliveryQueues).advance(
+        claimed.map((queue) => ({ queue, continues: false, releases: true })),
+        LEASE_MS,
+      ),
+    );
+    expect(read).toBeLessThan(10 * QUEUES);
+  });
+});
+
+interface Node {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly Node[];
+}
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+test("beside many old events, the sequencer reads those without a position only", async () => {
+  await query("analyze events"); // with many of them, so that a walk through all events seems short
+  const { database } = running.app;
+  const found: { sql: string; bindings: readonly unknown[] }[] = [];
+  const { knex } = database as unknown as {
+    knex: Record<"on" | "off", (name: "query", listener: (ran: (typeof found)[0]) => void) => void>;
+  };
+  const note = (ran: (typeof found)[0]) => void (/with head/.test(ran.sql) && found.push(ran));
+  // Its statement is explained below, with the same rows once more.
+  knex.on("query", note);
+  await sequence(database.scope(organization)).finally(() => knex.off("query", note));
+  await query("update events set transaction = null where id like 'new-%'");
+  const { sql, bindings } = found[0]!;
+  const [row] = await running.database.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
+    `explain (analyze, timing off, format json) ${sql}`,
+    [...bindings],
+  );
+  const read = nodesOf(row!["QUERY PLAN"][0].Plan)
+    .filter((node) => node["Relation Name"] === "events")
+    .map((node) => node["Actual Loops"] * (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)));
+  expect(Math.max(...read)).toBeGreaterThanOrEqual(2_000);
+  expect(Math.max(...read)).toBeLessThanOrEqual(CHATS * OF_CHAT);
+});
