@@ -7,7 +7,7 @@ let findsWork = false;
 let failures: unknown[] = [];
 let lookout: Lookout | undefined;
 
-const begin = (look: () => Promise<boolean> = async () => (looks++, findsWork)) =>
+const begin = (look: () => Promise<boolean> = () => (looks++, Promise.resolve(findsWork))) =>
   (lookout = new Lookout({ ...PAUSES, look, failed: (error) => failures.push(error) }));
 
 /** Looks made during some time. */
@@ -53,9 +53,9 @@ test("looks after the short pause once somebody else has found work", async () =
 });
 
 test("reports a look that fails, and goes on", async () => {
-  begin(async () => {
+  begin(() => {
     looks++;
-    throw new Error("the database is away");
+    return Promise.reject(new Error("the database is away"));
   });
   expect(await looksIn(3_000)).toBe(3);
   expect(failures).toHaveLength(3);
