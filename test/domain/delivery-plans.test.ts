@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { sequence } from "../../src/events/events/sequencer";
+import { Deliveries } from "../../src/events/webhooks/deliveries";
 import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
 import { connect } from "../../src/platform/database/connect";
 import { Database } from "../../src/platform/database/database";
@@ -53,7 +54,7 @@ beforeAll(async () => {
   );
 }, 120_000);
 
-describe("beside many old deliveries, workers read few rows", () => {
+describe("beside many old deliveries, few rows are read", () => {
   const pooled = process.env.TEST_POOLER === "1";
   const knex = () =>
     connect(running.database.url, { ...DELIVERY_POOL, rowSecurity: true, pooled, prepares: !pooled });
@@ -116,6 +117,16 @@ describe("beside many old deliveries, workers read few rows", () => {
       ),
     );
     expect(read).toBeLessThan(10 * QUEUES);
+  });
+
+  test.each(["PENDING", "FAILED"] as const)("to list deliveries with the status %s", async (status) => {
+    await query(`update deliveries set status = '${status}' where id in ('old-000000007', 'old-000031000')`);
+    const read = await rowsRead(async (scope) => {
+      const { nodes, count } = await scope.of(Deliveries).ofDestination("old", { first: 5 }, status);
+      expect(nodes.map(({ id }) => id)).toEqual(["old-000031000", "old-000000007"]);
+      expect(await count()).toBe(2);
+    });
+    expect(read).toBeLessThan(200);
   });
 });
 
