@@ -7,13 +7,14 @@ import { Database } from "../../src/platform/database/database";
 import type { Scope } from "../../src/platform/database/scope";
 import { DELIVERY_POOL } from "../../src/start/start-background";
 import { useApp } from "../support/app";
+import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
 
-/** Its jobs must not deliver anything. */
+/** Without a worker, so that nothing is delivered. */
 const running = useApp({ WORKER: "off" });
 
-/** Made deliveries, of a destination of long ago. */
+/** Deliveries that another destination got long ago. */
 const OLD = 40_000;
-/** What waits for a new destination, which the statistics do not know. */
+/** Conversations with a new destination, which is not in the statistics yet, and the deliveries that wait in each. */
 const CHATS = 60;
 const OF_CHAT = 50;
 const LEASE_MS = 60_000;
@@ -24,9 +25,7 @@ let organization: string;
 
 const query = <R extends object>(text: string) => running.database.query<R>(text);
 
-/** Without checks of foreign keys, which take most of the time. */
-const fill = (text: string) =>
-  query(`set session_replication_role = replica; ${text}; reset session_replication_role`);
+const fill = (text: string) => query(unchecked(text));
 
 /** @param place of the events in the ledger: none, or a number */
 const events = (prefix: string, count: number, chat: string, place: string) => `
@@ -130,33 +129,14 @@ describe("beside many old deliveries, few rows are read", () => {
   });
 });
 
-interface Node {
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Node[];
-}
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
 test("beside many old events, the sequencer reads those without a position only", async () => {
   await query("analyze events"); // with many of them, so that a walk through all events seems short
   const { database } = running.app;
-  const found: { sql: string; bindings: readonly unknown[] }[] = [];
-  const { knex } = database as unknown as {
-    knex: Record<"on" | "off", (name: "query", listener: (ran: (typeof found)[0]) => void) => void>;
-  };
-  const note = (ran: (typeof found)[0]) => void (/with head/.test(ran.sql) && found.push(ran));
-  // Its statement is explained below, with the same rows once more.
-  knex.on("query", note);
-  await sequence(database.scope(organization)).finally(() => knex.off("query", note));
+  const sequencing = () => sequence(database.scope(organization));
+  const [statement] = await statementsOf(database, /with head/, sequencing);
+  // It has placed them, so they are taken out again for its explanation.
   await query("update events set transaction = null where id like 'new-%'");
-  const { sql, bindings } = found[0]!;
-  const [row] = await running.database.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
-    `explain (analyze, timing off, format json) ${sql}`,
-    [...bindings],
-  );
-  const read = nodesOf(row!["QUERY PLAN"][0].Plan)
+  const read = nodesOf(await planOf(running.database, statement!))
     .filter((node) => node["Relation Name"] === "events")
     .map((node) => node["Actual Loops"] * (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)));
   expect(Math.max(...read)).toBeGreaterThanOrEqual(2_000);

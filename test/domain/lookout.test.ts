@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { Lookout } from "../../src/platform/lookout";
 
 const PAUSES = { pauseMs: 1_000, quietPauseMs: 5_000 };

@@ -1,25 +1,18 @@
 import { expect, jest, test } from "@jest/globals";
-import type { Knex } from "knex";
 import { Quotas } from "../../src/account/organization/quotas";
 import { StoredSize } from "../../src/account/organization/stored-size";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
+import { statementsOf } from "../support/plans";
 
 const CREATED = 12;
 const running = useApp({ WORKER: "off" });
 
 /** The statements of some work that count records or bytes. */
-async function countsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const counts: string[] = [];
-  const note = ({ sql }: { sql: string }) => {
-    if (/select count\(|sum\(size\)|from stored_sizes/.test(sql)) counts.push(sql);
-  };
-  // Every statement passes through the events of the pool, which is private to the service.
-  const { knex } = running.app.database as unknown as { readonly knex: Knex };
-  knex.on("query", note);
-  await work().finally(() => knex.off("query", note));
-  return counts;
-}
+const countsOf = async (work: () => Promise<unknown>): Promise<string[]> =>
+  (await statementsOf(running.app.database, /select count\(|sum\(size\)|from stored_sizes/, work)).map(
+    ({ sql }) => sql,
+  );
 
 test("concurrent requests far from the limits count an organization once", async () => {
   const { api } = await running.otherOrganization();

@@ -5,6 +5,7 @@ import { onlineSteps } from "../../src/platform/database/migrations";
 import { runBatch, type OnlineStep } from "../../src/platform/database/migrations/online-step";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
+import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
 
 const running = useApp();
 const blocks = onlineSteps.find(({ name }) => name === "log_blocks") as OnlineStep & { kind: "backfill" };
@@ -18,10 +19,6 @@ const MOST_BUFFERS = 6_000;
 const MOST_OF_PAGE = 300;
 
 let assistantId: string;
-
-/** Without checks of foreign keys, which take most of the time, and without the time limit of a role behind a pooler. */
-const unchecked = (text: string) =>
-  `set statement_timeout = 0; set session_replication_role = replica; ${text}; reset session_replication_role; reset statement_timeout`;
 
 beforeAll(async () => {
   assistantId = await newAssistant(running.api);
@@ -49,32 +46,6 @@ beforeAll(async () => {
   await countLogs(running.app.database);
   await query("vacuum analyze log_blocks, log_changes");
 }, 300_000);
-
-interface Plan {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-  readonly Plans?: readonly Plan[];
-}
-interface Ran {
-  readonly sql: string;
-  readonly bindings: readonly unknown[];
-}
-
-/** The statements on chats that a request runs. */
-async function statementsOf(request: () => Promise<unknown>): Promise<Ran[]> {
-  const found: Ran[] = [];
-  const { knex } = running.app.database as unknown as {
-    knex: Record<"on" | "off", (name: "query", listener: (ran: Ran) => void) => void>;
-  };
-  const note = (ran: Ran) => void (/"chats"|\bchats\b/.test(ran.sql) && found.push(ran));
-  knex.on("query", note);
-  await request().finally(() => knex.off("query", note));
-  return found;
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 const DAY = `startedAfter: "${new Date(Date.now() - 100 * 86_400_000).toISOString()}", startedBefore: "${new Date(Date.now() - 99 * 86_400_000).toISOString()}"`;
 const SEARCHES = {
@@ -120,14 +91,11 @@ const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 describe("with 200,000 logs, a bounded part of them is read for", () => {
   test.each(Object.entries(REQUESTS))("%s", async (name, request) => {
-    const statements = await statementsOf(request);
+    const statements = await statementsOf(running.app.database, /"chats"|\bchats\b/, request);
     expect(statements.length).toBeGreaterThan(0);
-    for (const { sql, bindings } of statements) {
-      const [row] = await running.database.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
-        `explain (analyze, buffers, timing off, format json) ${sql}`,
-        [...bindings],
-      );
-      const [{ Plan: plan }] = row!["QUERY PLAN"];
+    for (const statement of statements) {
+      const { sql } = statement;
+      const plan = await planOf(running.database, statement);
       const scanned = nodesOf(plan).filter(({ "Node Type": type }) => type === "Seq Scan");
       const large = scanned.filter(({ "Relation Name": name }) => name === "chats" || name === "messages");
       expect([sql, large]).toEqual([sql, []]);

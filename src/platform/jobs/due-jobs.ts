@@ -15,18 +15,16 @@ const MOST = 40;
  * each worker looked for itself, an idle server would run 37 statements a second.
  */
 export class DueJobs {
-  private readonly lookout: Lookout;
+  private readonly lookout = new Lookout({
+    look: () => this.look(),
+    ...{ pauseMs: PAUSE_MS, quietPauseMs: QUIET_PAUSE_MS },
+    failed: () => undefined, // the database is unreachable or a worker has just ended; the next look finds what is due
+  });
 
   constructor(
     private readonly pool: Pool,
     private readonly runners: readonly Pick<LastingRunner, "wake">[],
-  ) {
-    this.lookout = new Lookout({
-      look: () => this.look(),
-      ...{ pauseMs: PAUSE_MS, quietPauseMs: QUIET_PAUSE_MS },
-      failed: () => undefined, // the database is unreachable or a worker has just ended; the next look finds what is due
-    });
-  }
+  ) {}
 
   async stop(): Promise<void> {
     await this.lookout.stop();
