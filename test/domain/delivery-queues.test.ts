@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { startApp, useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
@@ -112,6 +113,55 @@ describe("a delivery that failed", () => {
     await receiver.until(3, undefined, 20_000);
     await say(running.api, chatId, "meanwhile");
     await receiver.until(1, ({ text }) => text.includes("meanwhile"));
+  });
+});
+
+describe("a receiver that was quick and hangs for many conversations", () => {
+  const begun = () =>
+    query(
+      "select id from deliveries where destination_id = $1 and claimed_until is not null and attempts = '[]'",
+    );
+
+  /** Waits until as many deliveries have been sent as may be, and more have been begun. */
+  async function hang() {
+    const { stop } = await startApp(running.database, { WORKER: "on" });
+    const { length } = await stored();
+    await chatWith();
+    await until(async () => receiver.received.length === length + 2 && (await queues()).length === 0);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    afterTest(() => letGo());
+    receiver.answer((res) => void held.then(() => res.end("ok")));
+    await Promise.all(Array.from({ length: 40 }, () => chatWith()));
+    await until(async () => (await begun()).length > 16);
+    expect(receiver.received).toHaveLength(2 + 16);
+    return { stop, letGo };
+  }
+
+  test("has 16 requests at once, and gets the others later, each in its first attempt", async () => {
+    const { stop, letGo } = await hang();
+    await sleep(1_000); // a quick receiver would have answered
+    letGo();
+    await until(async () => (await queues()).length === 0, 20_000);
+    await stop();
+    expect(ids().sort()).toEqual((await stored()).sort());
+    const numbers = await query(
+      "select attempts -> 0 -> 'number' as number, attempt from deliveries where destination_id = $1",
+    );
+    expect(numbers).toEqual(numbers.map(() => ({ number: 1, attempt: 1 })));
+  });
+
+  test("gets the others at once from another server when this one stops", async () => {
+    const { stop, letGo } = await hang();
+    const stopped = stop();
+    await until(async () => (await begun()).length === 16);
+    receiver.answer((res) => void res.end("ok"));
+    await sender();
+    await until(async () => (await queues()).length === 16);
+    letGo();
+    await stopped;
+    await until(async () => (await queues()).length === 0);
+    expect(ids().sort()).toEqual((await stored()).sort());
   });
 });
 

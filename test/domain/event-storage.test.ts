@@ -44,6 +44,19 @@ async function payloadsOf(chatId: string, { api }: RunningApp = running): Promis
 const newChatOf = async ({ api }: RunningApp = running) => newChat(api, await quietAssistant(api));
 const gone = (chatId: string) => running.database.query("delete from messages where chat_id = $1", [chatId]);
 
+test("many events get their positions in the ledger although nobody reads them", async () => {
+  const chats = await Promise.all([newChatOf(), newChatOf(), newChatOf(), newChatOf()]);
+  const words = Array.from({ length: 150 }, (_, number) => `Message ${number}`);
+  await Promise.all(
+    chats.map(async (chatId) => {
+      for (const content of words) await say(running.api, chatId, content);
+    }),
+  );
+  const placed = () =>
+    running.database.query("select from events where chat_id = any($1) and transaction is not null", [chats]);
+  await until(async () => (await placed()).length > 300);
+});
+
 describe("a message", () => {
   test("adds as much to the events as the first one of its conversation", async () => {
     const chatId = await newChatOf();

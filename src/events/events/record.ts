@@ -7,6 +7,7 @@ import type { Recipe } from "../../platform/database/value-types";
 import { tracing } from "../../platform/tracing/tracing";
 import { digestOf } from "./compose";
 import { keepRecentBody } from "./recent-bodies";
+import { noteRecorded } from "./sequencer";
 
 /**
  * Channel of notifications to the dispatchers of all servers: a destination has a new delivery. Without `queued`, a
@@ -93,6 +94,7 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
     if (recipe) keepRecentBody(id, event.body, destinations.length);
   }
   if (destinations.length > 0) tracing.tracer?.recorded({ id, name, chatId });
+  noteRecorded(scope);
   cause?.announce?.();
   announce(scope, event, destinations);
   return true;

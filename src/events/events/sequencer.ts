@@ -1,9 +1,13 @@
+import { LRUCache } from "lru-cache";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 
 /** Events that one statement assigns positions to. */
 const BATCH_SIZE = 2_000;
+
+/** New events of an organization after which a process assigns positions, so that each statement sorts few of them. */
+const MAX_RECORDED = 500;
 
 interface SequencingResult {
   /** Whether the organization has a row in `ledger_heads`. */
@@ -99,6 +103,18 @@ function start(scope: Scope): Promise<void> {
   };
   runs.set(organizationId, own);
   return own.now;
+}
+
+/** Events that this process has recorded since it last assigned positions because of them, by organization. */
+const recorded = new LRUCache<string, number>({ max: 10_000 });
+
+/** Notes a new event. Assigns positions in the background when there are many; what fails is left to `sequenceAll`. */
+export function noteRecorded(scope: Scope): void {
+  const { organizationId } = scope;
+  const count = (recorded.get(organizationId) ?? 0) + 1;
+  if (count < MAX_RECORDED || scope.inTransaction) return void recorded.set(organizationId, count);
+  recorded.delete(organizationId);
+  void sequence(scope).catch(() => undefined);
 }
 
 /** Assigns positions in all organizations, so that events of ledgers that nobody reads do not pile up. */

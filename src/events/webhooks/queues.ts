@@ -5,7 +5,8 @@ import { DELIVERIES_CHANNEL } from "../events/record";
 import type { AttemptResult } from "./attempts";
 import type { DeliveryStatus } from "./deliveries";
 import type { DeliveredEvent } from "./event-headers";
-import { ADD, ADVANCE, CLAIM, RENEW, REPAIR, type BegunRow } from "./queue-statements";
+import { ADD, CLAIM, PUT_BACK, RENEW, REPAIR, type BegunRow } from "./queue-statements";
+import { ADVANCE } from "./queue-steps";
 
 /** A queue of deliveries to a destination: those of a conversation, or a single one. */
 export interface Queue {
@@ -124,6 +125,12 @@ export class DeliveryQueues {
     leaseMs: number,
   ): Promise<void> {
     await this.scope.write(RENEW, [JSON.stringify(held), leaseMs]);
+  }
+
+  /** Gives a queue back whose delivery was begun, but not sent. Does nothing if a later claim has replaced this one. */
+  async putBack(queue: Queue & { readonly claim: string }, { id, attempt }: BegunDelivery): Promise<void> {
+    const { destinationId, chatId, deliveryId, claim } = queue;
+    await this.scope.write(PUT_BACK, [destinationId, chatId, deliveryId, claim, id, attempt]);
   }
 
   /** Adds the queues of a destination's newest deliveries, stored by a server of an older version. */

@@ -63,11 +63,12 @@ export class Dispatcher {
     this.renewal = setInterval(() => void this.runs.renew(), takeoverMs / 3).unref();
   }
 
-  /** Stops claiming and waits for deliveries in flight. */
+  /** Stops claiming, gives back what has not been sent, and waits for deliveries in flight. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.unsubscribe();
     const looked = this.lookout.stop();
+    this.lanes.close();
     await this.runs.idle();
     await looked;
     clearInterval(this.renewal); // claims are renewed until then, so that no other server sends the same deliveries

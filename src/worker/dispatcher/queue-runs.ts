@@ -17,7 +17,7 @@ import type { Scope } from "../../platform/database/scope";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
 import type { AttemptOutcome, WorkReports } from "../../platform/ports/work-reports";
-import type { Lane, Lanes } from "./lanes";
+import type { Lane, Lanes, LaneState } from "./lanes";
 import { Recorder } from "./recorder";
 
 export interface RunOptions {
@@ -48,6 +48,8 @@ interface Run extends ChatReader {
 export const DELIVERY_TASK = "webhook.deliver";
 /** Deliveries of a queue that are sent before other queues have their turn. */
 const BATCH_SIZE = 16;
+/** An attempt that has waited for longer reads its destination again, which may have changed. */
+const FRESH_MS = 1_000;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
 
@@ -115,7 +117,12 @@ export class QueueRuns {
         await this.giveUp(scope, run.delivery);
         break;
       }
-      const { result, attempt } = await this.try(scope, run.delivery, run);
+      const tried = await this.try(scope, run.delivery, run);
+      if (!tried) {
+        await scope.of(DeliveryQueues).putBack(queue, run.delivery);
+        return true;
+      }
+      const { result, attempt } = tried;
       const goesOn = result.status === "DELIVERED" || !attempt;
       const continues = goesOn && sent < BATCH_SIZE && this.continues(lane);
       const step = { queue, result, continues, releases: goesOn };
@@ -128,19 +135,26 @@ export class QueueRuns {
     return this.giveBack(run);
   }
 
-  /** Sends a delivery, or cancels it if its body cannot be composed any more. */
+  /**
+   * Sends a delivery, or cancels it if its body cannot be composed any more.
+   * @returns undefined if the attempt may not begin
+   */
   private async try(
     scope: Scope,
     delivery: BegunDelivery,
     run: Run,
-  ): Promise<{ result: AttemptResult; attempt?: Attempt }> {
+  ): Promise<{ result: AttemptResult; attempt?: Attempt } | undefined> {
     const bodies = scope.of(EventBodies);
     const { event } = delivery;
     const body = await bodies.of(event, run);
     if (body === undefined) return { result: canceledResult(delivery) };
     // An attempt that nobody has recorded may have reached the destination.
     if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
-    const attempt = await this.send(scope, delivery, body, run.lane);
+    const { lanes, scopeOf } = this.options;
+    const waitedFrom = performance.now();
+    if (!(await lanes.begin(run.lane))) return undefined;
+    const isLate = performance.now() - waitedFrom > FRESH_MS;
+    const attempt = await this.send(isLate ? scopeOf(scope.organizationId) : scope, delivery, body, run.lane);
     return { result: attempt.result, attempt };
   }
 
@@ -148,14 +162,19 @@ export class QueueRuns {
     const { outbound, webhookTimeoutMs, lanes, reports } = this.options;
     const age = (currentTime() - timeOf(delivery.id)) / 1_000;
     const startedAt = performance.now();
-    const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
-    const { outcome } = attempt;
-    reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
-    lanes.note(lane, {
-      timedOut: outcome.kind === "failed" && outcome.timedOut,
-      lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
-    });
-    return attempt;
+    let known: LaneState | undefined;
+    try {
+      const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
+      const { outcome } = attempt;
+      reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
+      known = {
+        timedOut: outcome.kind === "failed" && outcome.timedOut,
+        lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
+      };
+      return attempt;
+    } finally {
+      lanes.end(lane, known);
+    }
   }
 
   /** Whether the next delivery of the queue may be sent at once. */
