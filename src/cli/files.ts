@@ -117,9 +117,7 @@ async function pull(folder: string, options: Options): Promise<number> {
   const connection = connectionOf(options);
   const reading = { connection, schemas: await connection.schemas(KIND_NAMES) };
   const written = await new Pull(reading, folder, process.env, print).run();
-  print(
-    written === 0 ? "The files have everything that the server has." : `${counted(written, "file")} written.`,
-  );
+  print(written === 0 ? "No file has changed." : `${counted(written, "file")} written.`);
   return 0;
 }
 

@@ -149,7 +149,7 @@ test("an address may name a variable, which pull leaves", async () => {
   const staging = set({ BASE: "https://staging.example" });
   expect((await staging.run(["apply", "."])).code).toBe(0);
   const text = place.read("webhooks/crm.yaml");
-  expect((await staging.run(["pull", "."])).stdout).toBe("The files have everything that the server has.\n");
+  expect((await staging.run(["pull", "."])).stdout).toBe("No file has changed.\n");
   expect(place.read("webhooks/crm.yaml")).toBe(text);
 });
 

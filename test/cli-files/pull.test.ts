@@ -55,7 +55,7 @@ describe("a pull leaves the files of other records:", () => {
     expect(place.read("assistants/a/chat-prompt-2.md")).toBe(`${LONG("A")}\n`);
     expect(place.read("assistants/b-2.yaml")).toContain("key: b\n");
     const before = place.files();
-    expect((await place.run(["pull", "."])).stdout).toContain("The files have everything");
+    expect((await place.run(["pull", "."])).stdout).toContain("No file has changed.");
     expect(place.files()).toEqual(before);
     const { stdout } = await place.run(["diff", ".", "--prune"]);
     expect(stdout).toContain("3 to create, 0 to change, 0 to delete.");

@@ -37,7 +37,7 @@ test("a pull, an apply to an empty organization and another pull give the same b
   expect((await place.run(["diff", "."])).code).toBe(0);
   expect(await place.run(["pull", "."])).toMatchObject({
     code: 0,
-    stdout: "The files have everything that the server has.\n",
+    stdout: "No file has changed.\n",
   });
 
   const other = await running.otherOrganization();

@@ -151,7 +151,7 @@ describe("a receiver that was quick and hangs for many conversations", () => {
     expect(numbers).toEqual(numbers.map(() => ({ number: 1, attempt: 1 })));
   });
 
-  test("gets the others at once from another server when this one stops", async () => {
+  test("gets the others from another server, without a wait for claims to expire, when this one stops", async () => {
     const { stop, letGo } = await hang();
     const stopped = stop();
     await until(async () => (await begun()).length === 16);

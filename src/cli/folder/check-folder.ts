@@ -12,6 +12,8 @@ export class DamagedFolderError extends Error {
   }
 }
 
+const ADVICE =
+  "Nothing was imported: an import needs the folder as `parley export` wrote it. Copy the folder again, or export again.";
 /** Problems that are printed; the others are counted. */
 const MOST_PROBLEMS = 20;
 
@@ -30,7 +32,7 @@ export async function checkFolder(folder: string): Promise<Manifest> {
   if (problems.length === 0) problems.push(...(await problemsOfContents(folder)));
   if (problems.length > MOST_PROBLEMS)
     problems.splice(MOST_PROBLEMS, problems.length, `${problems.length - MOST_PROBLEMS} more problems.`);
-  if (problems.length > 0) throw new DamagedFolderError(problems);
+  if (problems.length > 0) throw new DamagedFolderError([...problems, ADVICE]);
   return manifest;
 }
 

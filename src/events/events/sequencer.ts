@@ -7,7 +7,7 @@ import { statement } from "../../platform/database/statement";
 const BATCH_SIZE = 2_000;
 
 /** New events of an organization after which a process assigns positions, so that each statement sorts few of them. */
-const MAX_RECORDED = 500;
+const MAX_RECORDED = 200;
 
 interface SequencingResult {
   /** Whether the organization has a row in `ledger_heads`. */

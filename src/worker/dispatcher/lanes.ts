@@ -102,10 +102,20 @@ export class Lanes {
     });
   }
 
-  /** Notes that an attempt has ended, and what it has shown. */
-  end(lane: Lane, state?: LaneState): void {
+  /** Notes what an attempt has shown. */
+  note(lane: Lane, state: LaneState): void {
+    const [queues, attempts] = [this.queues.held(lane), this.attempts.held(lane)];
+    this.queues.take(lane, -queues);
+    this.attempts.take(lane, -attempts);
+    Object.assign(lane, state);
+    this.queues.take(lane, queues);
+    this.attempts.take(lane, attempts);
+    this.admit();
+  }
+
+  /** Notes that an attempt has ended. */
+  end(lane: Lane): void {
     this.attempts.take(lane, -1);
-    if (state) this.change(lane, state);
     this.admit();
   }
 
@@ -120,15 +130,6 @@ export class Lanes {
     if (this.queues.held(lane) > 0 || lane.filling || this.marked.has(lane)) return;
     this.busy.delete(lane.destinationId);
     this.idle.set(lane.destinationId, lane);
-  }
-
-  private change(lane: Lane, state: LaneState): void {
-    const [queues, attempts] = [this.queues.held(lane), this.attempts.held(lane)];
-    this.queues.take(lane, -queues);
-    this.attempts.take(lane, -attempts);
-    Object.assign(lane, state);
-    this.queues.take(lane, queues);
-    this.attempts.take(lane, attempts);
   }
 
   /** Lets waiting attempts begin as far as the limits allow, longest waiting first. */

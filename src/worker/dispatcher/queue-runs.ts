@@ -17,7 +17,7 @@ import type { Scope } from "../../platform/database/scope";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
 import type { AttemptOutcome, WorkReports } from "../../platform/ports/work-reports";
-import type { Lane, Lanes, LaneState } from "./lanes";
+import type { Lane, Lanes } from "./lanes";
 import { Recorder } from "./recorder";
 
 export interface RunOptions {
@@ -44,11 +44,17 @@ interface Run extends ChatReader {
   delivery: BegunDelivery | undefined;
 }
 
+/** What became of a delivery, and the attempt unless it was canceled. */
+interface Tried {
+  readonly result: AttemptResult;
+  readonly attempt?: Attempt;
+}
+
 /** Name of deliveries among the tasks whose jobs are given up. */
 export const DELIVERY_TASK = "webhook.deliver";
 /** Deliveries of a queue that are sent before other queues have their turn. */
 const BATCH_SIZE = 16;
-/** An attempt that has waited for longer reads its destination again, which may have changed. */
+/** A delivery that has waited for longer reads everything again, which may have changed. */
 const FRESH_MS = 1_000;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
@@ -135,26 +141,28 @@ export class QueueRuns {
     return this.giveBack(run);
   }
 
-  /**
-   * Sends a delivery, or cancels it if its body cannot be composed any more.
-   * @returns undefined if the attempt may not begin
-   */
-  private async try(
-    scope: Scope,
-    delivery: BegunDelivery,
-    run: Run,
-  ): Promise<{ result: AttemptResult; attempt?: Attempt } | undefined> {
+  /** Sends a delivery once its turn has come. @returns undefined if the queue is to be given back instead */
+  private async try(scope: Scope, delivery: BegunDelivery, run: Run): Promise<Tried | undefined> {
+    const { lanes, scopeOf } = this.options;
+    const waitsFrom = performance.now();
+    if (!(await lanes.begin(run.lane))) return undefined;
+    const isLate = performance.now() - waitsFrom > FRESH_MS;
+    try {
+      return await this.sendOrCancel(isLate ? scopeOf(scope.organizationId) : scope, delivery, run);
+    } finally {
+      lanes.end(run.lane);
+    }
+  }
+
+  /** Sends a delivery, or cancels it if its body cannot be composed any more. */
+  private async sendOrCancel(scope: Scope, delivery: BegunDelivery, run: Run): Promise<Tried> {
     const bodies = scope.of(EventBodies);
     const { event } = delivery;
     const body = await bodies.of(event, run);
     if (body === undefined) return { result: canceledResult(delivery) };
     // An attempt that nobody has recorded may have reached the destination.
     if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
-    const { lanes, scopeOf } = this.options;
-    const waitedFrom = performance.now();
-    if (!(await lanes.begin(run.lane))) return undefined;
-    const isLate = performance.now() - waitedFrom > FRESH_MS;
-    const attempt = await this.send(isLate ? scopeOf(scope.organizationId) : scope, delivery, body, run.lane);
+    const attempt = await this.send(scope, delivery, body, run.lane);
     return { result: attempt.result, attempt };
   }
 
@@ -162,19 +170,14 @@ export class QueueRuns {
     const { outbound, webhookTimeoutMs, lanes, reports } = this.options;
     const age = (currentTime() - timeOf(delivery.id)) / 1_000;
     const startedAt = performance.now();
-    let known: LaneState | undefined;
-    try {
-      const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
-      const { outcome } = attempt;
-      reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
-      known = {
-        timedOut: outcome.kind === "failed" && outcome.timedOut,
-        lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
-      };
-      return attempt;
-    } finally {
-      lanes.end(lane, known);
-    }
+    const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
+    const { outcome } = attempt;
+    reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
+    lanes.note(lane, {
+      timedOut: outcome.kind === "failed" && outcome.timedOut,
+      lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
+    });
+    return attempt;
   }
 
   /** Whether the next delivery of the queue may be sent at once. */
