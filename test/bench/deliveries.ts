@@ -18,7 +18,7 @@ const ROUNDS = 3;
 const PACES = [150, 500];
 const LEAST_SHARE = 0.95;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
-/** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about half an hour and 15 GB. */
+/** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about ten minutes and 15 GB. */
 const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
 /** Events that are sent again at once. */
 const REPLAYED = 10_000;

@@ -5,7 +5,7 @@ import { isQuick, Places, type Holder, type Limits } from "./places";
 const ATTEMPTS: Limits = { process: 64, destination: 2, quickDestination: 16, timedOut: 8 };
 /**
  * Limits of queues whose deliveries are being sent, one at a time per queue. There are twice as many for quick
- * destinations, because a result takes as long to record as a quick answer takes to come: 14 ms instead of 80 ms from
+ * destinations, because a result takes as long to record as a quick answer takes to come: some 30 ms instead of 80 ms from
  * commit to attempt at 500 events a second (`npm run bench -- deliveries`).
  */
 const QUEUES: Limits = { ...ATTEMPTS, process: 128, quickDestination: 32 };
