@@ -25,7 +25,7 @@ function fill(lanes: Lanes, made: Lane): number {
   return count;
 }
 
-/** What became of attempts that wanted to begin. */
+/** Counts attempts that begin, and those that are turned away. */
 class Attempts {
   begun = 0;
   turnedAway = 0;

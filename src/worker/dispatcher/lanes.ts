@@ -22,7 +22,7 @@ export interface Lane extends Holder {
   filling: boolean;
 }
 
-/** What an attempt has shown of its destination. */
+/** The state of a destination after an attempt. */
 export type LaneState = Pick<Lane, "lastAnswerMs" | "timedOut">;
 
 /** An attempt that waits for its turn. */
@@ -102,7 +102,7 @@ export class Lanes {
     });
   }
 
-  /** Notes what an attempt has shown. */
+  /** Notes the state of a destination after an attempt. */
   note(lane: Lane, state: LaneState): void {
     const [queues, attempts] = [this.queues.held(lane), this.attempts.held(lane)];
     this.queues.take(lane, -queues);
@@ -125,7 +125,7 @@ export class Lanes {
     this.admit();
   }
 
-  /** Moves a lane without pending deliveries or deliveries in flight to the idle ones. */
+  /** Moves a lane without pending deliveries or queues to the idle ones. */
   release(lane: Lane): void {
     if (this.queues.held(lane) > 0 || lane.filling || this.marked.has(lane)) return;
     this.busy.delete(lane.destinationId);

@@ -1,4 +1,4 @@
-/** How many of something there may be: in a process, for a destination, and for all that timed out together. */
+/** Limits of one kind of work: in a process, for a destination, and for all destinations that timed out together. */
 export interface Limits {
   readonly process: number;
   readonly destination: number;
@@ -6,7 +6,7 @@ export interface Limits {
   readonly timedOut: number;
 }
 
-/** A destination, and what its last attempt has shown. */
+/** A destination, and its state after its last attempt. */
 export interface Holder {
   readonly organizationId: string;
   readonly destinationId: string;

@@ -44,7 +44,7 @@ interface Run extends ChatReader {
   delivery: BegunDelivery | undefined;
 }
 
-/** What became of a delivery, and the attempt unless it was canceled. */
+/** The result of a delivery, with its attempt unless it was canceled. */
 interface Tried {
   readonly result: AttemptResult;
   readonly attempt?: Attempt;
@@ -54,7 +54,7 @@ interface Tried {
 export const DELIVERY_TASK = "webhook.deliver";
 /** Deliveries of a queue that are sent before other queues have their turn. */
 const BATCH_SIZE = 16;
-/** A delivery that has waited for longer reads everything again, which may have changed. */
+/** A delivery that has waited for longer reads its destination and its conversation again: both may have changed. */
 const FRESH_MS = 1_000;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
@@ -147,6 +147,7 @@ export class QueueRuns {
     const waitsFrom = performance.now();
     if (!(await lanes.begin(run.lane))) return undefined;
     const isLate = performance.now() - waitsFrom > FRESH_MS;
+    if (isLate) delete run.read;
     try {
       return await this.sendOrCancel(isLate ? scopeOf(scope.organizationId) : scope, delivery, run);
     } finally {
