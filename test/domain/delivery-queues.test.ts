@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { startApp, useApp } from "../support/app";
-import { newChat, quietAssistant, say } from "../support/factories";
+import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";
@@ -163,6 +163,37 @@ describe("a receiver that was quick and hangs for many conversations", () => {
     await until(async () => (await queues()).length === 0);
     expect(ids().sort()).toEqual((await stored()).sort());
   });
+});
+
+test("an event that is erased while its delivery waits for its place is not sent", async () => {
+  const held: (() => void)[] = [];
+  const letGo = () => held.splice(0).forEach((answer) => answer());
+  afterTest(letGo);
+  // Quick for two requests, then fifteen hang, and the others have one place left.
+  receiver.answer((res, _, number) => {
+    const answer = () => void res.end("ok");
+    if (number > 2 && number <= 17) held.push(answer);
+    else setTimeout(answer, number <= 2 ? 0 : 300);
+  });
+  const ended = async () => {
+    const id = await chatWith();
+    await endChat(running.api, id);
+    return id;
+  };
+  const chats = await Promise.all(Array.from({ length: 40 }, ended));
+  await sender();
+  await receiver.until(2 + 16);
+  const ofChats = () => new Set(receiver.received.map(({ headers }) => String(headers["webhook-chat-id"])));
+  const waiting = chats.filter((id) => !ofChats().has(id));
+  const removal =
+    "mutation ($assistantId: ID!, $id: ID!) { deleteLog(assistantId: $assistantId, id: $id) { id } }";
+  await Promise.all(waiting.map((id) => running.api.gql(removal, { assistantId, id })));
+  const sent = ofChats();
+  const erased = waiting.filter((id) => !sent.has(id));
+  await until(async () => (await queues()).length === held.length, 20_000);
+  letGo();
+  expect(erased.length).toBeGreaterThan(5);
+  expect(erased.filter((id) => ofChats().has(id))).toEqual([]);
 });
 
 describe("what a server of an older version has stored, which knows no queues,", () => {

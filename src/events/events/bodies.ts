@@ -103,12 +103,13 @@ export class EventBodies {
 
   /**
    * The body of an event, with the bytes that it was recorded with. Calls in the same tick share one statement.
+   * @param mayBeOld whether what was read or recorded before will do
    * @returns undefined if it can no longer be composed
    */
-  async of(event: StoredEvent, reader: ChatReader): Promise<string | undefined> {
+  async of(event: StoredEvent, reader: ChatReader, mayBeOld = true): Promise<string | undefined> {
     if (!isComposed(event)) return event.body ?? undefined;
     const known = takeRecentBody(event.id) ?? fitting(event, reader.read);
-    if (known !== undefined) return known;
+    if (mayBeOld && known !== undefined) return known;
     this.asked.set(event.id, event);
     const loader = this.scope.loader<{ body?: string; read?: ReadMessages }>("event bodies", async (ids) => {
       const events = ids.map((id) => this.asked.get(id)!);

@@ -156,6 +156,12 @@ export class Deliveries {
       );
   }
 
+  /** Whether a delivery that this process has begun is still there, and no later claim has replaced this one. */
+  async isBegun({ id, attempt }: Pick<BegunDelivery, "id" | "attempt">): Promise<boolean> {
+    const rows = await this.scope.table("deliveries").where({ id, attempt, status: "PENDING" }).select("id");
+    return rows.length > 0;
+  }
+
   /** Marks a begun delivery as failed. @returns false if a later claim has replaced this one */
   async abandon({ id, attempt }: Pick<BegunDelivery, "id" | "attempt">): Promise<boolean> {
     const claimed = this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });

@@ -54,8 +54,8 @@ interface Tried {
 export const DELIVERY_TASK = "webhook.deliver";
 /** Deliveries of a queue that are sent before other queues have their turn. */
 const BATCH_SIZE = 16;
-/** A delivery that has waited for longer reads its destination and its conversation again: both may have changed. */
-const FRESH_MS = 1_000;
+/** A delivery that has waited for longer is read again, with its destination and its conversation: all may have changed. */
+const FRESH_MS = 250;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
 
@@ -147,19 +147,27 @@ export class QueueRuns {
     const waitsFrom = performance.now();
     if (!(await lanes.begin(run.lane))) return undefined;
     const isLate = performance.now() - waitsFrom > FRESH_MS;
-    if (isLate) delete run.read;
     try {
-      return await this.sendOrCancel(isLate ? scopeOf(scope.organizationId) : scope, delivery, run);
+      if (!isLate) return await this.sendOrCancel(scope, delivery, run);
+      const fresh = scopeOf(scope.organizationId);
+      // Without effect if the delivery has been erased, or another server has taken it over.
+      if (!(await fresh.of(Deliveries).isBegun(delivery))) return { result: canceledResult(delivery) };
+      return await this.sendOrCancel(fresh, delivery, run, false);
     } finally {
       lanes.end(run.lane);
     }
   }
 
   /** Sends a delivery, or cancels it if its body cannot be composed any more. */
-  private async sendOrCancel(scope: Scope, delivery: BegunDelivery, run: Run): Promise<Tried> {
+  private async sendOrCancel(
+    scope: Scope,
+    delivery: BegunDelivery,
+    run: Run,
+    mayBeOld = true,
+  ): Promise<Tried> {
     const bodies = scope.of(EventBodies);
     const { event } = delivery;
-    const body = await bodies.of(event, run);
+    const body = await bodies.of(event, run, mayBeOld);
     if (body === undefined) return { result: canceledResult(delivery) };
     // An attempt that nobody has recorded may have reached the destination.
     if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
