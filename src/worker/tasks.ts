@@ -164,8 +164,14 @@ export const slowTasks = {
 /** Periodic tasks for all organizations. `at` is a cron expression in UTC: minute, hour, day, month, day of the week. */
 export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
-  "facts.keep": { at: "* * * * *", run: keepFacts },
-  "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
+  "facts.keep": {
+    at: "* * * * *",
+    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => keepFacts(database, stop),
+  },
+  "facts.sum": {
+    at: "* * * * *",
+    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => sumFacts(database, stop),
+  },
   "assistants.versions": {
     at: "* * * * *",
     run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => makeFirstVersions(database, stop),

@@ -129,10 +129,11 @@ class Course {
   readonly jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     keepSome: () => running.app.database.keepFacts(5),
     keepAll: () => keepFacts(running.app.database),
-    sumSome: () => addFacts(this.scope(), 3, 2),
+    sumSome: () => addFacts(this.scope(), { most: 3, batches: 2 }),
     sumAll: () => sumFacts(running.app.database),
-    sumTwiceAtOnce: () => Promise.all([1, 2].map(() => addFacts(this.scope(), 4))),
-    sumAndKeepAtOnce: () => Promise.all([keepFacts(running.app.database), sumFacts(running.app.database, 4)]),
+    sumTwiceAtOnce: () => Promise.all([1, 2].map(() => addFacts(this.scope(), { most: 4 }))),
+    sumAndKeepAtOnce: () =>
+      Promise.all([keepFacts(running.app.database), sumFacts(running.app.database, undefined, 4)]),
     crash: () =>
       this.scope()
         .transaction(async (scope) => {

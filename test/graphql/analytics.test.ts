@@ -229,8 +229,11 @@ describe.each([
   ["as long as no facts are kept", () => Promise.resolve(0)],
   ["when facts of some chats are kept", () => running.app.database.keepFacts(100)],
   ["when all are", () => keepFacts(running.app.database)],
-  ["when some are added up", () => addFacts(running.app.database.scope(ids.organizationId), 7, 10)],
-  ["when all are added up", () => sumFacts(running.app.database, 50)],
+  [
+    "when some are added up",
+    () => addFacts(running.app.database.scope(ids.organizationId), { most: 7, batches: 10 }),
+  ],
+  ["when all are added up", () => sumFacts(running.app.database, undefined, 50)],
 ])("analytics match the stored messages %s", (_when, keep) => {
   beforeAll(async () => void (await keep()));
 

@@ -1,12 +1,13 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared, type Statement } from "../../platform/database/statement";
+import { rest } from "../../platform/jobs/rest";
 import { CONVERSATION_FACTS, CONVERSATIONS, FUNCTION_FACTS } from "./measures";
 
 /** Lock of the sums of an organization. */
 const SUMS = "analytics.sums";
 /** Conversations per transaction. */
-const BATCH_SIZE = 2_000;
+const BATCH_SIZE = 500;
 
 const HOUR = "date_trunc('hour', started_at, 'UTC')";
 const QUARTER = "date_bin('15 minutes', started_at, timestamptz '0001-01-01Z')";
@@ -175,22 +176,39 @@ const NEXT = unprepared<{ chatId: string; place: string }>(({ table, $, db }) =>
     .skipLocked();
 });
 
+interface AddLimits {
+  /** Conversations per batch. */
+  readonly most?: number;
+  readonly batches?: number;
+  /** Ends the run after the batch at hand, when the server stops. */
+  readonly stop?: AbortSignal;
+}
+
 /**
  * Adds the facts of ended conversations to the sums. Each batch is one transaction, which removes the facts from the
- * ones to add: a crash, or several servers at once, add none twice.
+ * ones to add: a crash, or several servers at once, add none twice. Rests after each batch.
  */
-export async function addFacts(scope: Scope, most = BATCH_SIZE, batches = Infinity): Promise<void> {
-  for (let place: string | undefined = "-infinity"; place !== undefined && batches > 0; batches--) {
-    const from: string = place;
-    place = await scope.transaction(async (scope) => {
-      if (!(await scope.tryLock(SUMS))) return undefined;
-      const found = await scope.write(NEXT, [from, most]);
-      const ids = found.map(({ chatId }) => chatId);
-      await change(scope, ids, ids);
-      await inOrder(scope, [MOVE_CONVERSATIONS, MOVE_FUNCTIONS], ids);
-      return found.length < most ? undefined : found.at(-1)!.place;
-    });
+export async function addFacts(scope: Scope, limits: AddLimits = {}): Promise<void> {
+  const { most = BATCH_SIZE, batches = Infinity, stop } = limits;
+  let place: string | undefined = "-infinity";
+  for (let batch = 0; batch < batches && !stop?.aborted; batch++) {
+    const began = performance.now();
+    place = await addBatch(scope, place, most);
+    if (place === undefined) return;
+    await rest(began, stop);
   }
+}
+
+/** Adds the facts of the next conversations. @returns where the next batch begins; undefined if this was the last */
+async function addBatch(scope: Scope, from: string, most: number): Promise<string | undefined> {
+  return scope.transaction(async (scope) => {
+    if (!(await scope.tryLock(SUMS))) return undefined;
+    const found = await scope.write(NEXT, [from, most]);
+    const ids = found.map(({ chatId }) => chatId);
+    await change(scope, ids, ids);
+    await inOrder(scope, [MOVE_CONVERSATIONS, MOVE_FUNCTIONS], ids);
+    return found.length < most ? undefined : found.at(-1)!.place;
+  });
 }
 
 /**
