@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../platform/clock";
+import { request } from "./request";
 
 /** Stops the import while a service is away. What was stored stays, and the same command continues it. */
 export class ImportStoppedError extends Error {}
@@ -47,9 +48,6 @@ const LONGEST_PAUSE_MS = 30_000;
 const TRIES_AT_500 = 4;
 const ASKS_TO_WAIT = new Set([408, 425, 429]);
 
-/** Why Node refuses to send a request to a port that the Fetch standard blocks. */
-const BAD_PORT = "bad port";
-
 type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly failure: string };
 
 /** Sends requests to a service, and waits while it is overloaded, broken or away. */
@@ -78,24 +76,21 @@ export class Http {
 
   private async try(url: string, { method = "GET", body, headers }: Sent): Promise<Try> {
     try {
-      const response = await fetch(url, {
+      const {
+        status,
+        headers: answered,
+        body: content,
+      } = await request(url, {
         method,
         headers: { ...this.options.headers, ...headers },
         ...(body !== undefined && { body }),
-        redirect: "manual", // a redirect must not get the key
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        timeoutMs: TIMEOUT_MS,
       });
-      const pauseMs = pauseIn(response.headers.get("retry-after"));
-      const type = response.headers.get("content-type") ?? "";
-      const answer = { status: response.status, type, body: Buffer.from(await response.arrayBuffer()) };
+      const pauseMs = pauseIn(answered["retry-after"]);
+      const answer = { status, type: answered["content-type"] ?? "", body: content };
       return { answer, ...(pauseMs !== undefined && { pauseMs }) };
     } catch (error) {
-      const failure = reasonOf(error);
-      if (failure === BAD_PORT)
-        throw new DeniedError(
-          `Port ${new URL(url).port} belongs to another protocol. Use another one for HTTP.`,
-        );
-      return { failure };
+      return { failure: reasonOf(error) };
     }
   }
 }
@@ -109,15 +104,15 @@ function problemOf(tried: Try, { problemIn }: Sent): string | undefined {
 }
 
 /** The time that the header Retry-After names, in milliseconds: seconds or a date. */
-function pauseIn(header: string | null): number | undefined {
-  if (header === null || header.trim() === "") return undefined;
+function pauseIn(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);
   const ms = Number.isNaN(seconds) ? Date.parse(header) - currentTime() : seconds * 1_000;
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  const { code, message: reason } = (cause ?? {}) as { code?: string; message?: string };
-  return code ?? reason ?? message;
+  const { code, message } = error as Error & { readonly code?: unknown };
+  if (code === "EPROTO") return "TLS failed; does its address begin with http://?";
+  return typeof code === "string" ? code : message;
 }
