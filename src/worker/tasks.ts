@@ -190,7 +190,8 @@ export const periodicTasks = {
   "size.measure": { at: "*/5 * * * *", run: measureSizes },
   "chat.endIdle": {
     at: "* * * * *",
-    run: (database: Database, { idleMinutes }: PeriodicSettings) => endIdleChats(database, idleMinutes),
+    run: (database: Database, { idleMinutes }: PeriodicSettings, stop: AbortSignal) =>
+      endIdleChats(database, idleMinutes, stop),
   },
   "sms.expire": { at: "47 * * * *", run: expireSms },
 } satisfies Record<string, PeriodicTask>;

@@ -123,8 +123,14 @@ const RECORDED: Readonly<Record<string, Case>> = {
   "chat.endIdle": async () => {
     for (let n = 0; n < 25; n++) await newChat(api, assistantId);
     await age("chats", "last_message_at", 1);
+    await age("chats", "quiet_from", 1);
     return {
-      run: () => periodicTasks["chat.endIdle"].run(running.app.database, { idleMinutes: 30 }),
+      run: () =>
+        periodicTasks["chat.endIdle"].run(
+          running.app.database,
+          { idleMinutes: 30 },
+          new AbortController().signal,
+        ),
       expected: [ofMany("chat.endIdle", "Chat", { chats: 20 }), ofMany("chat.endIdle", "Chat", { chats: 5 })],
     };
   },

@@ -107,7 +107,8 @@ describe.each(rows(CLOCKS, 2).rows)("a server whose clock is $clock", ({ skew, r
     "ends idle chats and no active ones",
     async () => {
       const [live, idle] = await Promise.all([openChat(api), openChat(api)]);
-      const minutesAgo = "update chats set last_message_at = now() - interval '31 minutes' where id = $1";
+      const minutesAgo =
+        "update chats set last_message_at = now() - interval '31 minutes', quiet_from = now() - interval '31 minutes' where id = $1";
       await database.query(minutesAgo, [idle]);
       await waitFor(0);
       const statusOf = async (id: string) =>

@@ -70,9 +70,9 @@ export class Database {
     return row;
   }
 
-  /** Chats of all organizations without a message for this long; at most 500. */
-  idleChats(minutes: number): Promise<OwnedRecord<"chatId">[]> {
-    return this.rowsOf("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]);
+  /** Chats of all organizations without a message for this long (`isIdle`), or whose turn it is to look; at most 500. */
+  quietChats(minutes: number): Promise<QuietChat[]> {
+    return this.rowsOf("parley_quiet_chats(now() - ? * interval '1 minute')", [minutes]);
   }
 
   /** Organizations with events that have no position in their ledger yet. */
@@ -105,7 +105,7 @@ export class Database {
     return servesWithout(this.knex, "sums");
   }
 
-  /** Organizations with facts that are in no sum yet. */
+  /** Those with facts that are in no sum yet. */
   unsummedOrganizations(): Promise<string[]> {
     return this.organizationsOf("parley_unsummed_organizations()");
   }
@@ -233,6 +233,8 @@ export class Database {
   }
 }
 
+export type QuietChat = OwnedRecord<"chatId"> & { readonly isIdle: boolean };
+
 /** Id of a record with that of its organization. */
 type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
@@ -241,7 +243,6 @@ export type PendingDelivery = OwnedRecord<"destinationId" | "eventId" | "deliver
 
 type RepairedQueues = PendingDelivery & { readonly repaired: number };
 
-/** The owner of a connected phone number. */
 interface NumberOwner {
   readonly phoneNumber: string;
   readonly organizationId: string;

@@ -186,6 +186,7 @@ export interface Tables {
     assistantVersion: NullableColumn<number>;
     runsDraft: ColumnWithDefault<boolean>;
     speakerVersions: NullableColumn<unknown>;
+    quietFrom: ColumnWithDefault<Date>;
   };
   conversation_facts: {
     organizationId: NullableColumn<string>;
@@ -959,7 +960,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   calls: ["organizationId", "chatId", "kind", "workflowId", "deploymentId", "engine", "line", "sealedSecret", "engineCallId", "dialAttempts", "dialingSince", "askedAt", "dialedAt", "answeredAt", "heardAt", "transcribed", "spoken", "createdAt"],
   chat_configurations: ["organizationId", "assistantId", "initialMessage", "prompt", "resources", "provider", "model", "temperature", "maxTokensOutput", "functions", "isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult", "updatedAt", "chatMode", "quickRepliesEnabled"],
   chat_drafts: ["organizationId", "chatId", "content", "sealedSecrets"],
-  chats: ["organizationId", "id", "assistantId", "channel", "status", "statusEventId", "label", "firstWords", "phoneNumber", "userId", "uniqueId", "variables", "metadata", "recordingUrl", "messageCount", "startedAt", "lastMessageAt", "endedAt", "endedReason", "errors", "notes", "answeredSequence", "userName", "anonymousId", "externalId", "workflowId", "deploymentId", "workflowNodeId", "ending", "visitorId", "identityProven", "counted", "setVariables", "eventCount", "statusPlaces", "assistantVersion", "runsDraft", "speakerVersions"],
+  chats: ["organizationId", "id", "assistantId", "channel", "status", "statusEventId", "label", "firstWords", "phoneNumber", "userId", "uniqueId", "variables", "metadata", "recordingUrl", "messageCount", "startedAt", "lastMessageAt", "endedAt", "endedReason", "errors", "notes", "answeredSequence", "userName", "anonymousId", "externalId", "workflowId", "deploymentId", "workflowNodeId", "ending", "visitorId", "identityProven", "counted", "setVariables", "eventCount", "statusPlaces", "assistantVersion", "runsDraft", "speakerVersions", "quietFrom"],
   conversation_facts: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
   conversation_facts_computed: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer", "counted"],
   conversation_facts_current: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],

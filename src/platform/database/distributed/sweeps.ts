@@ -84,6 +84,15 @@ const SWEEPS: readonly Sweep[] = [
     end: "limit 500",
   },
   {
+    signature: "parley_quiet_chats(idle_since timestamptz)",
+    columns: "organization_id text, chat_id text, is_idle boolean",
+    query: `select c.organization_id, c.id as chat_id, c.last_message_at < idle_since as is_idle from public.chats c
+     where c.status = 'in-progress' and c.quiet_from < idle_since and not exists (
+       select 1 from public.calls k
+       where k.organization_id = c.organization_id and k.chat_id = c.id and k.engine <> 'page') limit 500`,
+    end: "limit 500",
+  },
+  {
     signature: "parley_uncounted_organizations()",
     columns: "organization_id text",
     query: `select c.organization_id from public.log_changes c
