@@ -100,6 +100,7 @@ export async function openService(
     ...{ answers, logger, metrics },
     forgetKey: (id) => credentials.forget(id),
     jobSlot: (id) => background?.jobSlot(id),
+    deliveryRoom: (id) => background?.deliveryRoom(id),
     replica: replication?.replica,
   });
   const database = new Database(knex, ports);
@@ -179,7 +180,7 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage" | "replica"> & {
+  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "deliveryRoom" | "storage" | "replica"> & {
     readonly answers: BoundedAnswers;
     readonly logger: Logger;
     readonly metrics: Metrics;

@@ -18,7 +18,7 @@ export const DELIVERY_POOL = { pool: 4, name: "parley deliveries", avoidsSorts: 
 const SWEEP_INTERVAL_MS = 3_600_000;
 
 /** The background work of a server. */
-export interface Background extends Pick<Ports, "jobSlot"> {
+export interface Background extends Pick<Ports, "jobSlot" | "deliveryRoom"> {
   readonly stop: () => Promise<void>;
 }
 
@@ -68,7 +68,8 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
     failed: (error) => logger.error({ err: error }, "could not start jobs after the release"),
   });
   return {
-    jobSlot: (organizationId) => held.started()?.jobs?.slot(organizationId),
+    jobSlot: (organizationId) => held.started()?.jobs?.jobSlot(organizationId),
+    deliveryRoom: (organizationId) => held.started()?.jobs?.deliveryRoom(organizationId),
     stop: async () => {
       clock.stop();
       await held.stop();

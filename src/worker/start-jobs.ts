@@ -3,13 +3,14 @@ import type { Database } from "../platform/database/database";
 import type { Listener } from "../platform/database/listener";
 import { prepareDetection } from "../platform/language/detect-language";
 import type { Outbound } from "../platform/outbound/http";
+import type { Ports } from "../platform/ports/ports";
 import type { WorkReports } from "../platform/ports/work-reports";
 import { startAddingGrowth } from "../account/organization/stored-size";
 import { AuditSealer } from "./audit-sealer/audit-sealer";
 import { Dispatcher } from "./dispatcher/dispatcher";
 import { DELIVERY_TASK } from "./dispatcher/queue-runs";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "./tasks";
-import { startWorker, type Worker } from "./worker";
+import { startWorker } from "./worker";
 
 export interface JobsOptions {
   readonly database: Database;
@@ -29,8 +30,13 @@ export interface JobsOptions {
   readonly reports: WorkReports;
 }
 
+/** All background work of this process. */
+export interface Jobs extends Pick<Ports, "jobSlot" | "deliveryRoom"> {
+  stop(): Promise<void>;
+}
+
 /** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
-export async function startJobs(options: JobsOptions): Promise<Worker> {
+export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { database, deliveries, logger } = options;
   options.reports.nameTasks([
     ...Object.keys({ ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks }),
@@ -44,7 +50,8 @@ export async function startJobs(options: JobsOptions): Promise<Worker> {
     logger.warn({ err: error }, "stored bytes were not counted"),
   );
   return {
-    slot: worker.slot,
+    jobSlot: worker.slot,
+    deliveryRoom: (organizationId) => dispatcher.room(organizationId),
     stop: async () => {
       await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), stopSizes()]);
     },

@@ -68,6 +68,10 @@ export async function deliveries(bench: Bench): Promise<void> {
     const alone = await newSide(bench);
     const heard = await newSide(bench, `http://127.0.0.1:${port}/`);
     const part = { bench, db, arrivals, post, alone, heard };
+    // As after the first minute of a new database, when PostgreSQL has gathered statistics.
+    for (const side of [alone, heard]) await post(side);
+    await drained(db);
+    await db.query("vacuum analyze");
     const all = async (beside: string) => {
       await measure(part, beside);
       for (const pace of PACES) await measureAt(pace, part, beside);

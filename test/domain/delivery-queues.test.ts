@@ -116,6 +116,105 @@ describe("a delivery that failed", () => {
   });
 });
 
+describe("a server that knows the receiver as quick and has room for more", () => {
+  /** Starts a server whose last delivery was quick. @returns its interface */
+  async function quickSender() {
+    const { api, stop } = await startApp(running.database, { WORKER: "on" });
+    afterTest(stop);
+    const chatId = await newChat(api, assistantId);
+    await until(async () => (await pending()).length === 0 && receiver.received.length === 2);
+    return { api, chatId };
+  }
+  /** Holds the answers. @returns lets them go */
+  function hold() {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    receiver.answer((res) => void held.then(() => res.end("ok")));
+    afterTest(() => letGo());
+    return () => letGo();
+  }
+  /** Whether the deliveries that wait were begun by the transaction that stored their event, in the order of the events. */
+  const begunAtOnce = async () =>
+    (
+      await query<{ atOnce: boolean }>(
+        `select d.xmin = e.xmin and d.attempt = 1 as "atOnce" from deliveries d
+         join events e on e.organization_id = d.organization_id and e.id = d.event_id
+         where d.destination_id = $1 and d.status = 'PENDING' order by d.event_id`,
+      )
+    ).map(({ atOnce }) => atOnce);
+
+  test("begins a delivery in the transaction that stores its event, and takes the queue", async () => {
+    const { api, chatId } = await quickSender();
+    const letGo = hold();
+    await say(api, chatId, "one");
+    expect(await begunAtOnce()).toEqual([true]);
+    expect(await queues()).toEqual([
+      { chat_id: chatId, delivery_id: "", claim: expect.stringMatching(/./), isDue: false },
+    ]);
+    letGo();
+    await until(async () => (await queues()).length === 0);
+    expect(await pending()).toEqual([]);
+    expect(ids()).toEqual(await stored());
+  });
+
+  test("keeps the order of a conversation: what follows waits for the delivery before", async () => {
+    const { api, chatId } = await quickSender();
+    const letGo = hold();
+    for (const word of ["one", "two", "three"]) await say(api, chatId, word);
+    expect(await begunAtOnce()).toEqual([true, false, false]);
+    expect(receiver.received.length).toBeLessThanOrEqual(3);
+    letGo();
+    await until(async () => (await queues()).length === 0);
+    expect(ids()).toEqual(await stored());
+  });
+
+  test("does not overtake what another server has stored in the conversation", async () => {
+    const { api, chatId } = await quickSender();
+    const letGo = hold();
+    await say(running.api, chatId, "one");
+    await say(api, chatId, "two");
+    expect(await begunAtOnce()).toEqual([false, false]);
+    letGo();
+    await until(async () => (await queues()).length === 0);
+    expect(ids()).toEqual(await stored());
+  });
+
+  test("gives the room back when nothing is stored", async () => {
+    const { api, chatId } = await quickSender();
+    const over = await newChat(api, assistantId);
+    await endChat(api, over);
+    await until(async () => (await queues()).length === 0);
+    const message = { aiChatId: over, role: "ASSISTANT", channel: "TEXT", content: "late", metadata: {} };
+    for (let n = 0; n < 40; n++) await api.post("/rest/v1/ai-chats/messages", message, 409);
+    const letGo = hold();
+    await say(api, chatId, "one");
+    expect(await begunAtOnce()).toEqual([true]);
+    letGo();
+    await until(async () => (await queues()).length === 0);
+  });
+
+  test("leaves the delivery to another server when it is killed during the attempt", async () => {
+    const { api, chatId } = await quickSender();
+    hold();
+    await say(api, chatId, "one");
+    await receiver.until(3);
+    // As a server that ended: nobody renews the claim.
+    await query(
+      "update delivery_queues set due_at = now(), claim = 'of a dead server' where destination_id = $1",
+    );
+    await query(
+      "update deliveries set claimed_until = now() where destination_id = $1 and status = 'PENDING'",
+    );
+    receiver.answer((res) => void res.end("ok"));
+    await until(async () => (await pending()).length === 0);
+    expect(
+      (await query("select attempt from deliveries where destination_id = $1 order by event_id")).at(-1),
+    ).toEqual({
+      attempt: 2,
+    });
+  });
+});
+
 describe("a receiver that was quick and hangs for many conversations", () => {
   const begun = () =>
     query(

@@ -4,7 +4,8 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { EventMessage } from "../../events/events/compose";
 import { Events } from "../../events/events/events";
-import { recordingStatement, type Cause, type Job } from "../../events/events/record";
+import type { Cause, Job } from "../../events/events/record";
+import { recordingStatement } from "../../events/events/recording-statement";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 

@@ -112,6 +112,37 @@ export interface JobSlot {
   release(): void;
 }
 
+/** A delivery that was begun by the same statement that stored its event. */
+export interface StartedDelivery {
+  readonly id: string;
+  readonly destinationId: string;
+}
+
+/** An event that was just stored, with its body, or the recipe and the digest of one. */
+export interface StartedEvent {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly assistantId: string;
+  readonly chatId: string;
+  readonly body: string | null;
+  readonly recipe: object | null;
+  readonly digest: string | null;
+}
+
+/** Room in this process for one delivery to each of some destinations. */
+export interface DeliveryRoom {
+  /** Claim to store with the queues of begun deliveries; expires after `leaseMs`. */
+  readonly claim: string;
+  readonly leaseMs: number;
+  readonly destinationIds: readonly string[];
+  /**
+   * Sends the deliveries that the statement has begun, and frees the rest of the room. Call it once, after the commit or
+   * a failure.
+   */
+  take(event: StartedEvent, deliveries: readonly StartedDelivery[]): void;
+}
+
 /** Notifications between server processes, through the database. */
 export interface Notifications {
   /** Notifies all servers of a committed change, unless the connection breaks: receivers must find it otherwise, too. */
@@ -165,6 +196,8 @@ export interface Ports {
   readonly publicUrl: () => string;
   /** Takes a slot for a job; undefined if this process runs no jobs or has no free slot for this organization. */
   readonly jobSlot: (organizationId: string) => JobSlot | undefined;
+  /** Takes room for deliveries; undefined if this process makes none, or none to a destination of this organization. */
+  readonly deliveryRoom: (organizationId: string) => DeliveryRoom | undefined;
   /** Removes a key from this process's cache immediately; other processes are notified. */
   readonly forgetKey: (keyId: string) => void;
 }

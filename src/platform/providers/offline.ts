@@ -45,6 +45,7 @@ export function offlinePorts(config: Config): Ports {
     publicUrl: () => config.PUBLIC_BASE_URL ?? localUrl(config.HOST, config.PORT),
     retention: openRetention(config),
     jobSlot: () => undefined,
+    deliveryRoom: () => undefined,
     forgetKey: () => undefined,
   };
 }

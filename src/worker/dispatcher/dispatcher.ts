@@ -1,12 +1,15 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import { newId } from "../../platform/database/ids";
+import type { DeliveryRoom, StartedDelivery, StartedEvent } from "../../platform/ports/ports";
 import type { Database, PendingDelivery } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import type { Listener } from "../../platform/database/listener";
 import { DELIVERIES_CHANNEL } from "../../events/events/record";
-import { DeliveryQueues } from "../../events/webhooks/queues";
+import { DeliveryQueues, type BegunDelivery } from "../../events/webhooks/queues";
 import { Lookout } from "../../platform/lookout";
 import { Lanes, type Lane } from "./lanes";
-import { QueueRuns, type RunOptions } from "./queue-runs";
+import { QueueRuns, type RunOptions, type Taken } from "./queue-runs";
 
 export interface DispatcherOptions extends Omit<RunOptions, "scopeOf" | "lanes" | "ended" | "isStopping"> {
   readonly database: Database;
@@ -17,10 +20,17 @@ export interface DispatcherOptions extends Omit<RunOptions, "scopeOf" | "lanes" 
 /** Pause before looking for due retries and for expired claims of dead servers, and the same after a minute without deliveries. */
 const PAUSE_MS = 1_000;
 const QUIET_PAUSE_MS = 5_000;
+/** Deliveries that begin within this time of the first share what is read for them. */
+const SHARED_MS = 100;
 /** Pending deliveries at a time whose queues are looked for. */
 const REPAIR_BATCH_SIZE = 1_000;
 /** Least time between such batches. Only an interrupted server of an older version leaves a queue out. */
 const REPAIR_INTERVAL_MS = 5_000;
+
+interface Stored {
+  readonly event: StartedEvent;
+  readonly deliveries: readonly StartedDelivery[];
+}
 
 /**
  * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
@@ -36,6 +46,7 @@ export class Dispatcher {
   private readonly lookout: Lookout;
   private readonly renewal: NodeJS.Timeout;
   private readonly repairing = new Set<string>();
+  private readonly shared = new LRUCache<string, Scope>({ max: 1_000, ttl: SHARED_MS });
   private repairedTo: PendingDelivery | undefined;
   private repairedAt = -Infinity;
   private stopped = false;
@@ -61,6 +72,41 @@ export class Dispatcher {
       failed: (error) => this.warn(error, "due deliveries were not found"),
     });
     this.renewal = setInterval(() => void this.runs.renew(), takeoverMs / 3).unref();
+  }
+
+  /**
+   * Takes room for the deliveries of an event that is about to be stored, whose statement then begins them: nobody has
+   * to look for them.
+   */
+  room(organizationId: string): DeliveryRoom | undefined {
+    const lanes = this.stopped ? [] : this.lanes.withRoom(organizationId);
+    if (lanes.length === 0) return undefined;
+    const claim = newId();
+    let take!: DeliveryRoom["take"];
+    const stored = new Promise<Stored>((resolve) => {
+      take = (event, deliveries) => resolve({ event, deliveries });
+    });
+    for (const lane of lanes)
+      this.runs.start(
+        lane,
+        stored.then((all) => this.takenBy(lane, claim, all)),
+      );
+    const destinationIds = lanes.map(({ destinationId }) => destinationId);
+    return { claim, leaseMs: this.options.takeoverMs, destinationIds, take };
+  }
+
+  /** The queue with the delivery that was begun for a lane. */
+  private takenBy(
+    { organizationId, destinationId }: Lane,
+    claim: string,
+    { event, deliveries }: Stored,
+  ): Taken | undefined {
+    const started = deliveries.find((one) => one.destinationId === destinationId);
+    if (!started) return undefined;
+    const known = event as BegunDelivery["event"]; // as record.ts stores it
+    const first = { id: started.id, attempt: 1, recordedAttempts: 0, event: known };
+    const queue = { destinationId, chatId: event.chatId, deliveryId: "", claim, first };
+    return { scope: this.sharedScope(organizationId), queue };
   }
 
   /** Stops claiming, gives back what has not been sent, and waits for deliveries in flight. */
@@ -130,7 +176,7 @@ export class Dispatcher {
           .of(DeliveryQueues)
           .claim(lane.destinationId, capacity, this.options.takeoverMs);
         if (queues.length === capacity) this.lanes.markPending(lane.organizationId, lane.destinationId);
-        for (const queue of queues) this.runs.start(lane, scope, queue);
+        for (const queue of queues) this.runs.start(lane, { scope, queue });
       }
     } catch (error) {
       this.warn(error, "deliveries were not claimed");
@@ -138,6 +184,15 @@ export class Dispatcher {
       lane.filling = false;
       this.lanes.release(lane);
     }
+  }
+
+  /** One scope for what is stored within a short time, so that its destinations are read once. */
+  private sharedScope(organizationId: string): Scope {
+    const known = this.shared.get(organizationId);
+    if (known) return known;
+    const scope = this.scope(organizationId);
+    this.shared.set(organizationId, scope);
+    return scope;
   }
 
   private warn(error: unknown, message: string): void {

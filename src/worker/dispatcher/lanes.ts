@@ -11,6 +11,8 @@ const ATTEMPTS: Limits = { process: 64, destination: 2, quickDestination: 16, ti
 const QUEUES: Limits = { ...ATTEMPTS, process: 128, quickDestination: 32 };
 /** Smallest number of queues that a quick destination takes while it has others: a claim costs as much as a delivery. */
 const MINIMUM_CLAIM = 4;
+/** Destinations of an organization whose deliveries the statement that stores an event may begin. */
+const MAX_OFFERED = 8;
 /** Idle destinations whose last answer is remembered. */
 const MAX_IDLE_LANES = 10_000;
 
@@ -34,7 +36,12 @@ interface Waiting {
 /** The destinations with pending deliveries, the queues and attempts under way, and how many more each may take. */
 export class Lanes {
   private readonly busy = new Map<string, Lane>();
-  private readonly idle = new LRUCache<string, Lane>({ max: MAX_IDLE_LANES });
+  private readonly idle = new LRUCache<string, Lane>({
+    max: MAX_IDLE_LANES,
+    dispose: (lane, _, reason) => void (reason === "evict" && this.forget(lane)),
+  });
+  /** Quick destinations by organization. */
+  private readonly quick = new Map<string, Set<Lane>>();
   private readonly marked = new Set<Lane>();
   private readonly queues = new Places(QUEUES);
   private readonly attempts = new Places(ATTEMPTS);
@@ -51,8 +58,7 @@ export class Lanes {
       timedOut: false,
       filling: false,
     };
-    this.idle.delete(destinationId);
-    this.busy.set(destinationId, lane);
+    this.keep(lane);
     this.marked.add(lane);
     return lane;
   }
@@ -71,6 +77,16 @@ export class Lanes {
     this.marked.delete(lane);
   }
 
+  /** Quick destinations of an organization that have room for a queue, and nothing that waits. */
+  withRoom(organizationId: string): Lane[] {
+    const lanes: Lane[] = [];
+    for (const lane of this.quick.get(organizationId) ?? []) {
+      if (lanes.length === MAX_OFFERED) break;
+      if (!lane.filling && !this.marked.has(lane) && this.capacity(lane) > 0) lanes.push(lane);
+    }
+    return lanes;
+  }
+
   /** Number of queues that a lane may take now; may be zero or negative. */
   capacity(lane: Lane): number {
     return this.queues.free(lane);
@@ -83,6 +99,7 @@ export class Lanes {
 
   /** Notes that a queue has been taken. */
   start(lane: Lane): void {
+    this.keep(lane);
     this.queues.take(lane);
   }
 
@@ -110,6 +127,8 @@ export class Lanes {
     Object.assign(lane, state);
     this.queues.take(lane, queues);
     this.attempts.take(lane, attempts);
+    if (isQuick(lane)) this.noteQuick(lane);
+    else this.forget(lane);
     this.admit();
   }
 
@@ -130,6 +149,23 @@ export class Lanes {
     if (this.queues.held(lane) > 0 || lane.filling || this.marked.has(lane)) return;
     this.busy.delete(lane.destinationId);
     this.idle.set(lane.destinationId, lane);
+  }
+
+  private keep(lane: Lane): void {
+    this.idle.delete(lane.destinationId);
+    this.busy.set(lane.destinationId, lane);
+  }
+
+  private noteQuick(lane: Lane): void {
+    const others = this.quick.get(lane.organizationId);
+    if (others) others.add(lane);
+    else this.quick.set(lane.organizationId, new Set([lane]));
+  }
+
+  private forget(lane: Lane): void {
+    const others = this.quick.get(lane.organizationId);
+    others?.delete(lane);
+    if (others?.size === 0) this.quick.delete(lane.organizationId);
   }
 
   /** Lets waiting attempts begin as far as the limits allow, longest waiting first. */

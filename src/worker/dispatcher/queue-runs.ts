@@ -36,6 +36,12 @@ export interface RunOptions {
   readonly isStopping: () => boolean;
 }
 
+/** A queue that this process has, and a scope that queues taken at about the same time share. */
+export interface Taken {
+  readonly scope: Scope;
+  readonly queue: ClaimedQueue;
+}
+
 /** A queue whose deliveries are being sent. */
 interface Run extends ChatReader {
   readonly lane: Lane;
@@ -59,58 +65,68 @@ const FRESH_MS = 250;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
 
-/** Sends the deliveries of claimed queues, one after another in each queue. */
+/** Sends the deliveries of queues that this process has, one after another in each queue. */
 export class QueueRuns {
-  private readonly running = new Map<Promise<void>, Run>();
+  private readonly working = new Set<Promise<void>>();
+  private readonly running = new Set<Run>();
   private readonly recorder: Recorder;
 
   constructor(private readonly options: RunOptions) {
     this.recorder = new Recorder(options.scopeOf, options.takeoverMs);
   }
 
-  start(lane: Lane, scope: Scope, queue: ClaimedQueue): void {
+  /** Sends what is in a queue. Until it is known, its place is held. @param taken resolves to undefined if there is none */
+  start(lane: Lane, taken: Taken | Promise<Taken | undefined>): void {
     const { lanes, logger, ended } = this.options;
-    const run: Run = { lane, queue, delivery: queue.first };
     lanes.start(lane);
-    const work = this.sendAll(run, scope)
+    const work = this.run(lane, taken)
       .then((isDue) => isDue && lanes.markPending(lane.organizationId, lane.destinationId))
       .catch((error: unknown) => logger.warn({ err: error }, "a delivery was not recorded"))
       .then(() => {
-        this.running.delete(work);
+        this.working.delete(work);
         lanes.finish(lane);
         lanes.release(lane);
         ended();
       });
-    this.running.set(work, run);
+    this.working.add(work);
   }
 
   /** Resolves when all queues that have been started have ended. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.running.keys());
+    await Promise.allSettled(this.working);
   }
 
   /** Renews the claims of queues and deliveries in flight. */
   async renew(): Promise<void> {
     const { scopeOf, takeoverMs, logger } = this.options;
     const held = new Map<string, Run[]>();
-    for (const run of this.running.values()) {
+    for (const run of this.running) {
       const { organizationId } = run.lane;
       held.set(organizationId, [...(held.get(organizationId) ?? []), run]);
     }
     for (const [organizationId, runs] of held) {
-      const claims = runs.map(({ queue, delivery }) => ({
-        ...queue,
-        ...{
-          first: undefined,
-          rest: undefined,
-          id: delivery?.id ?? null,
-          attempt: delivery?.attempt ?? null,
-        },
-      }));
+      const claims = runs.map(({ queue, delivery }) => {
+        const { first: _, ...key } = queue;
+        return { ...key, id: delivery?.id ?? null, attempt: delivery?.attempt ?? null };
+      });
       await scopeOf(organizationId)
         .of(DeliveryQueues)
         .renew(claims, takeoverMs)
         .catch((error: unknown) => logger.warn({ err: error }, "claims were not renewed"));
+    }
+  }
+
+  /** @returns whether more of the queue are due */
+  private async run(lane: Lane, taken: Taken | Promise<Taken | undefined>): Promise<boolean> {
+    const known = await taken;
+    if (!known) return false;
+    const { queue, scope } = known;
+    const run: Run = { lane, queue, delivery: queue.first };
+    this.running.add(run);
+    try {
+      return await this.sendAll(run, scope);
+    } finally {
+      this.running.delete(run);
     }
   }
 
