@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { newId } from "../../platform/database/ids";
@@ -45,6 +46,8 @@ export class Dispatcher {
   private readonly unsubscribe: () => void;
   private readonly lookout: Lookout;
   private readonly renewal: NodeJS.Timeout;
+  /** Runs work that a request starts outside of its trace: deliveries belong to that of their event. */
+  private readonly outside = AsyncLocalStorage.snapshot();
   private readonly repairing = new Set<string>();
   private readonly shared = new LRUCache<string, Scope>({ max: 1_000, ttl: SHARED_MS });
   private repairedTo: PendingDelivery | undefined;
@@ -87,9 +90,11 @@ export class Dispatcher {
       take = (event, deliveries) => resolve({ event, deliveries });
     });
     for (const lane of lanes)
-      this.runs.start(
-        lane,
-        stored.then((all) => this.takenBy(lane, claim, all)),
+      this.outside(() =>
+        this.runs.start(
+          lane,
+          stored.then((all) => this.takenBy(lane, claim, all)),
+        ),
       );
     const destinationIds = lanes.map(({ destinationId }) => destinationId);
     return { claim, leaseMs: this.options.takeoverMs, destinationIds, take };
