@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
@@ -32,8 +33,9 @@ async function failing(part: string, status: 429 | 503) {
         headers: sent,
         ...(request.method === "POST" && { body }),
       });
-      response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type")! });
-      response.end(Buffer.from(await answer.arrayBuffer()));
+      const type = { "Content-Type": answer.headers.get("content-type")! };
+      response.writeHead(answer.status, { ...type, "Content-Encoding": "gzip" }); // as proxies do
+      response.end(gzipSync(Buffer.from(await answer.arrayBuffer())));
     })();
   });
   server.listen(0, "127.0.0.1");

@@ -14,7 +14,7 @@ const COMPOSE_STEP = "compose_events";
 export const ADD_TO_QUEUE = `
   on conflict (organization_id, destination_id, chat_id, delivery_id) do update
     set posted = delivery_queues.posted + 1,
-      due_at = case when delivery_queues.claim is null then least(delivery_queues.due_at, now())
+      due_at = case when delivery_queues.claim is null then least(delivery_queues.due_at, excluded.due_at)
         else delivery_queues.due_at end`;
 
 /** A process that knows that all servers compose bodies passes none, if there is a recipe. */
@@ -43,13 +43,15 @@ const deliveries = ({ home }: Pieces) => `room as (
     from chosen cross join cause left join room on room.destination_id = chosen.id ${home.join}
     ${ADD_TO_QUEUE}
     returning destination_id, claim
+  ), started as (
+    select left($2, 26) || right(queued.destination_id, 10) as id, queued.destination_id, room.until
+    from queued join room on room.destination_id = queued.destination_id and room.claim = queued.claim
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence, attempt, claimed_until)
     select ${home.id}, left($2, 26) || right(queued.destination_id, 10), $2, queued.destination_id, $6, cause.event_count,
-      case when room.claim is null then 0 else 1 end, room.until
-    from queued cross join cause
-    left join room on room.destination_id = queued.destination_id and room.claim = queued.claim ${home.join}
-    returning id, destination_id, attempt
+      case when started.id is null then 0 else 1 end, started.until
+    from queued cross join cause left join started on started.destination_id = queued.destination_id ${home.join}
+    returning 1
   )`;
 
 /** Stores audit entries and enqueues jobs. */
@@ -104,7 +106,7 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     returning 1
   ), ${deliveries(pieces)}, ${entriesAndJobs(pieces)}
   select (select array_agg(chosen.id) from chosen) as destinations, begun.ids as begun, composed.composes,
-    (select json_agg(json_build_object('id', id, 'destinationId', destination_id)) from sent where attempt = 1) as started
+    (select json_agg(json_build_object('id', id, 'destinationId', destination_id)) from started) as started
   from cause, composed, begun`,
       [change(pieces)],
     );
