@@ -1,9 +1,12 @@
 import { jobOf } from "../account/audit/note";
 import { Chats } from "../chats/chats/chats";
-import type { Database, QuietChat } from "../platform/database/database";
+import type { Database } from "../platform/database/database";
 import type { Scope } from "../platform/database/scope";
 import { unprepared } from "../platform/database/statement";
-import { rest } from "../platform/jobs/rest";
+import { groupBy } from "../platform/group-by";
+import { inBatches } from "../platform/jobs/rest";
+
+type QuietChat = Awaited<ReturnType<Database["quietChats"]>>[number];
 
 /** Chats that one transaction ends; they share one audit log entry. */
 const BATCH_SIZE = 20;
@@ -24,22 +27,13 @@ export async function endIdleChats(
   idleMinutes: number,
   stop?: AbortSignal,
 ): Promise<void> {
-  while (!stop?.aborted) {
-    const began = performance.now();
+  await inBatches(async () => {
     const quiet = await database.quietChats(idleMinutes);
-    for (const [organizationId, chats] of byOrganization(quiet))
+    for (const [organizationId, chats] of groupBy(quiet, (chat) => chat.organizationId))
       await endOrLookLater(database.scope(organizationId), chats);
     // The next run looks again at what could not be ended.
-    if (quiet.length < QUIET_CHATS || quiet.every(({ isIdle }) => isIdle)) return;
-    await rest(began, stop);
-  }
-}
-
-function byOrganization(chats: readonly QuietChat[]): Map<string, QuietChat[]> {
-  const groups = new Map<string, QuietChat[]>();
-  for (const chat of chats)
-    groups.set(chat.organizationId, [...(groups.get(chat.organizationId) ?? []), chat]);
-  return groups;
+    return quiet.length === QUIET_CHATS && quiet.some(({ isIdle }) => !isIdle);
+  }, stop);
 }
 
 async function endOrLookLater(scope: Scope, chats: readonly QuietChat[]): Promise<void> {

@@ -166,32 +166,31 @@ export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": {
     at: "* * * * *",
-    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => keepFacts(database, stop),
+    run: (database, _, stop) => keepFacts(database, stop),
   },
   "facts.sum": {
     at: "* * * * *",
-    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => sumFacts(database, stop),
+    run: (database, _, stop) => sumFacts(database, stop),
   },
   "assistants.versions": {
     at: "* * * * *",
-    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => makeFirstVersions(database, stop),
+    run: (database, _, stop) => makeFirstVersions(database, stop),
   },
   "assistants.removeVersions": {
     at: "*/15 * * * *",
-    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => removeOldVersions(database, stop),
+    run: (database, _, stop) => removeOldVersions(database, stop),
   },
-  "logs.count": { at: "* * * * *", run: (database: Database) => countLogs(database) },
+  "logs.count": { at: "* * * * *", run: (database) => countLogs(database) },
   "retention.enforce": {
     at: "*/15 * * * *",
-    run: (database: Database, _: PeriodicSettings, stop: AbortSignal) => enforceRetention(database, stop),
+    run: (database, _, stop) => enforceRetention(database, stop),
   },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },
   "size.measure": { at: "*/5 * * * *", run: measureSizes },
   "chat.endIdle": {
     at: "* * * * *",
-    run: (database: Database, { idleMinutes }: PeriodicSettings, stop: AbortSignal) =>
-      endIdleChats(database, idleMinutes, stop),
+    run: (database, { idleMinutes }, stop) => endIdleChats(database, idleMinutes, stop),
   },
   "sms.expire": { at: "47 * * * *", run: expireSms },
 } satisfies Record<string, PeriodicTask>;

@@ -46,6 +46,15 @@ async function chatWith(...words: string[]): Promise<string> {
   return chatId;
 }
 
+/** Holds the answers. @returns lets them go */
+function hold() {
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  receiver.answer((res) => void held.then(() => res.end("ok")));
+  afterTest(() => letGo());
+  return () => letGo();
+}
+
 describe("the queue of a conversation", () => {
   test("is one row, whatever waits in it, and is removed when all has been delivered", async () => {
     const chatId = await chatWith("one", "two", "three");
@@ -124,14 +133,6 @@ describe("a server that knows the receiver as quick and has room for more", () =
     const chatId = await newChat(api, assistantId);
     await until(async () => (await pending()).length === 0 && receiver.received.length === 2);
     return { api, chatId };
-  }
-  /** Holds the answers. @returns lets them go */
-  function hold() {
-    let letGo = (): void => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    receiver.answer((res) => void held.then(() => res.end("ok")));
-    afterTest(() => letGo());
-    return () => letGo();
   }
   /** Whether the deliveries that wait were begun by the transaction that stored their event, in the order of the events. */
   const begunAtOnce = async () =>
@@ -227,10 +228,7 @@ describe("a receiver that was quick and hangs for many conversations", () => {
     const { length } = await stored();
     await chatWith();
     await until(async () => receiver.received.length === length + 2 && (await queues()).length === 0);
-    let letGo = (): void => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    afterTest(() => letGo());
-    receiver.answer((res) => void held.then(() => res.end("ok")));
+    const letGo = hold();
     await Promise.all(Array.from({ length: 40 }, () => chatWith()));
     await until(async () => (await begun()).length > 16);
     expect(receiver.received).toHaveLength(2 + 16);

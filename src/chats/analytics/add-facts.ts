@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared, type Statement } from "../../platform/database/statement";
-import { rest } from "../../platform/jobs/rest";
+import { inBatches } from "../../platform/jobs/rest";
 import { CONVERSATION_FACTS, CONVERSATIONS, FUNCTION_FACTS } from "./measures";
 
 /** Lock of the sums of an organization. */
@@ -190,13 +190,13 @@ interface AddLimits {
  */
 export async function addFacts(scope: Scope, limits: AddLimits = {}): Promise<void> {
   const { most = BATCH_SIZE, batches = Infinity, stop } = limits;
-  let place: string | undefined = "-infinity";
-  for (let batch = 0; batch < batches && !stop?.aborted; batch++) {
-    const began = performance.now();
-    place = await addBatch(scope, place, most);
-    if (place === undefined) return;
-    await rest(began, stop);
-  }
+  let place = "-infinity";
+  let left = batches;
+  await inBatches(async () => {
+    const reached = await addBatch(scope, place, most);
+    place = reached ?? place;
+    return reached !== undefined && --left > 0;
+  }, stop);
 }
 
 /** Adds the facts of the next conversations. @returns where the next batch begins; undefined if this was the last */

@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/database/database";
-import { rest } from "../../platform/jobs/rest";
+import { inBatches } from "../../platform/jobs/rest";
 import { addFacts } from "./add-facts";
 
 /** Chats per statement. A batch reads all that was said in them, some 1 ms for a long conversation. */
@@ -21,14 +21,5 @@ export async function sumFacts(database: Database, stop?: AbortSignal, most?: nu
   for (const id of await database.unsummedOrganizations()) {
     if (stop?.aborted) return;
     await addFacts(database.scope(id), { most, stop });
-  }
-}
-
-/** @param next does a batch, and returns whether there is more */
-async function inBatches(next: () => Promise<boolean>, stop?: AbortSignal): Promise<void> {
-  while (!stop?.aborted) {
-    const began = performance.now();
-    if (!(await next())) return;
-    await rest(began, stop);
   }
 }

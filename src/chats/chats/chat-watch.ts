@@ -1,3 +1,4 @@
+import { groupBy } from "../../platform/group-by";
 import { Attached } from "../../platform/attached";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
@@ -44,11 +45,7 @@ class ChatWatch {
   private async look(): Promise<void> {
     if (this.isLooking) return;
     this.isLooking = true;
-    const byOrganization = new Map<string, Stream[]>();
-    for (const stream of this.streams) {
-      const { organizationId } = stream.fresh();
-      byOrganization.set(organizationId, [...(byOrganization.get(organizationId) ?? []), stream]);
-    }
+    const byOrganization = groupBy(this.streams, (stream) => stream.fresh().organizationId);
     // Fails if the database is unreachable; the next look finds what has changed.
     const looks = [...byOrganization.values()].map((streams) => lookAt(streams).catch(() => undefined));
     await Promise.all(looks);

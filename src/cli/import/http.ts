@@ -76,18 +76,15 @@ export class Http {
 
   private async try(url: string, { method = "GET", body, headers }: Sent): Promise<Try> {
     try {
-      const {
-        status,
-        headers: answered,
-        body: content,
-      } = await request(url, {
+      const response = await request(url, {
         method,
         headers: { ...this.options.headers, ...headers },
         ...(body !== undefined && { body }),
         timeoutMs: TIMEOUT_MS,
       });
-      const pauseMs = pauseIn(answered["retry-after"]);
-      const answer = { status, type: answered["content-type"] ?? "", body: content };
+      const pauseMs = pauseIn(response.headers["retry-after"]);
+      const type = response.headers["content-type"] ?? "";
+      const answer = { status: response.status, type, body: response.body };
       return { answer, ...(pauseMs !== undefined && { pauseMs }) };
     } catch (error) {
       return { failure: reasonOf(error) };

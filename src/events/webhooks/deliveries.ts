@@ -147,6 +147,10 @@ export class Deliveries {
       missing("Assistant", assistantId);
   }
 
+  private begun(id: string, attempt: number) {
+    return this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
+  }
+
   private async checkEnabled(id: string): Promise<void> {
     const [disabled] = await this.scope.table("webhook_destinations").where({ id, enabled: false });
     if (disabled)
@@ -158,14 +162,12 @@ export class Deliveries {
 
   /** Whether a delivery that this process has begun is still there, and no later claim has replaced this one. */
   async isBegun({ id, attempt }: Pick<BegunDelivery, "id" | "attempt">): Promise<boolean> {
-    const rows = await this.scope.table("deliveries").where({ id, attempt, status: "PENDING" }).select("id");
-    return rows.length > 0;
+    return (await this.begun(id, attempt).select("id")).length > 0;
   }
 
   /** Marks a begun delivery as failed. @returns false if a later claim has replaced this one */
   async abandon({ id, attempt }: Pick<BegunDelivery, "id" | "attempt">): Promise<boolean> {
-    const claimed = this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
-    return (await claimed.update({ status: "FAILED", claimedUntil: null })) > 0;
+    return (await this.begun(id, attempt).update({ status: "FAILED", claimedUntil: null })) > 0;
   }
 
   /** Marks all pending deliveries to a destination as failed, but not those in flight: they record their result. */

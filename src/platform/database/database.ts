@@ -71,7 +71,7 @@ export class Database {
   }
 
   /** Chats of all organizations without a message for this long (`isIdle`), or whose turn it is to look; at most 500. */
-  quietChats(minutes: number): Promise<QuietChat[]> {
+  quietChats(minutes: number): Promise<(OwnedRecord<"chatId"> & { readonly isIdle: boolean })[]> {
     return this.rowsOf("parley_quiet_chats(now() - ? * interval '1 minute')", [minutes]);
   }
 
@@ -105,7 +105,7 @@ export class Database {
     return servesWithout(this.knex, "sums");
   }
 
-  /** Those with facts that are in no sum yet. */
+  /** Organizations with facts that are in no sum yet. */
   unsummedOrganizations(): Promise<string[]> {
     return this.organizationsOf("parley_unsummed_organizations()");
   }
@@ -233,8 +233,6 @@ export class Database {
   }
 }
 
-export type QuietChat = OwnedRecord<"chatId"> & { readonly isIdle: boolean };
-
 /** Id of a record with that of its organization. */
 type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
@@ -243,6 +241,7 @@ export type PendingDelivery = OwnedRecord<"destinationId" | "eventId" | "deliver
 
 type RepairedQueues = PendingDelivery & { readonly repaired: number };
 
+/** The owner of a connected phone number. */
 interface NumberOwner {
   readonly phoneNumber: string;
   readonly organizationId: string;

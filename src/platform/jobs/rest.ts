@@ -11,3 +11,16 @@ const REST = 4;
 export async function rest(began: number, stop?: AbortSignal): Promise<void> {
   await sleep(REST * (performance.now() - began), undefined, { signal: stop }).catch(() => undefined);
 }
+
+/**
+ * Does the parts of a long job, with rests.
+ * @param next does a part, and returns whether there are more
+ * @param stop ends the job after the part at hand
+ */
+export async function inBatches(next: () => Promise<boolean>, stop?: AbortSignal): Promise<void> {
+  while (!stop?.aborted) {
+    const began = performance.now();
+    if (!(await next())) return;
+    await rest(began, stop);
+  }
+}

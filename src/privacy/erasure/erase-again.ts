@@ -1,3 +1,4 @@
+import { groupBy } from "../../platform/group-by";
 import { commandOf, digestOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
@@ -34,11 +35,8 @@ export async function eraseAgain(
   digests: Iterable<ErasureDigest>,
   command: RepeatingCommand = "restore",
 ): Promise<number> {
-  const byOrganization = new Map<string, ErasureDigest[]>();
-  for (const one of digests)
-    byOrganization.set(one.organizationId, [...(byOrganization.get(one.organizationId) ?? []), one]);
   let found = 0;
-  for (const [organizationId, own] of byOrganization) {
+  for (const [organizationId, own] of groupBy(digests, (digest) => digest.organizationId)) {
     const scope = database.scope(organizationId);
     const known = await scope.shared("organizations").where({ id: organizationId });
     if (known.length > 0) found += await eraseIn(scope, own, command);

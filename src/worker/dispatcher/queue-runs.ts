@@ -14,6 +14,7 @@ import { send, type Attempt } from "../../events/webhooks/send";
 import { currentTime } from "../../platform/clock";
 import { timeOf } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { groupBy } from "../../platform/group-by";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
 import type { AttemptOutcome, WorkReports } from "../../platform/ports/work-reports";
@@ -99,12 +100,7 @@ export class QueueRuns {
   /** Renews the claims of queues and deliveries in flight. */
   async renew(): Promise<void> {
     const { scopeOf, takeoverMs, logger } = this.options;
-    const held = new Map<string, Run[]>();
-    for (const run of this.running) {
-      const { organizationId } = run.lane;
-      held.set(organizationId, [...(held.get(organizationId) ?? []), run]);
-    }
-    for (const [organizationId, runs] of held) {
+    for (const [organizationId, runs] of groupBy(this.running, ({ lane }) => lane.organizationId)) {
       const claims = runs.map(({ queue, delivery }) => {
         const { first: _, ...key } = queue;
         return { ...key, id: delivery?.id ?? null, attempt: delivery?.attempt ?? null };
