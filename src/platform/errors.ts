@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { asInstalled } from "./installed";
 import { MISSING } from "./missing-records";
 
@@ -199,12 +200,24 @@ export const isLostToAnother = (error: unknown): boolean => /^(40001|40P01)$/.te
 /** The SQLSTATE of an error of PostgreSQL, or the code of another one. */
 const sqlStateOf = (error: unknown): string => String((Object(error) as { code?: unknown }).code);
 
-/** Runs a transaction, or a statement outside one, and again if PostgreSQL has ended it because of a deadlock: nothing is left then. */
-export const againAfterDeadlock = <R>(run: () => Promise<R>): Promise<R> =>
-  run().catch((error: unknown) => {
-    if (sqlStateOf(error) !== "40P01") throw error;
-    return run();
-  });
+/** Times that work runs which deadlocks end, and the longest pause before it runs again, in ms. */
+const DEADLOCK_TRIES = 3;
+const DEADLOCK_PAUSE_MS = 50;
+
+/**
+ * Runs a transaction, or a statement outside one, and again if PostgreSQL has ended it because of a deadlock: nothing is
+ * left then. The pause, which differs between servers, lets the other transaction take the locks that it waits for.
+ */
+export async function againAfterDeadlock<R>(run: () => Promise<R>): Promise<R> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (sqlStateOf(error) !== "40P01" || tries === DEADLOCK_TRIES) throw error;
+    }
+    await pause((DEADLOCK_PAUSE_MS * (1 + Math.random())) / 2);
+  }
+}
 
 /** Whether the same work can succeed a moment later: the database was away or busy, or two transactions collided. */
 export function isTransient(error: unknown): boolean {

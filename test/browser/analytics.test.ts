@@ -8,8 +8,6 @@ import { newAssistant, newChat, quietAssistant, say } from "../support/factories
 import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
 import { until } from "../support/until";
 
-jest.setTimeout(60_000);
-
 const app = useApp();
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
 /** Chromium's name for Asia/Kathmandu. */
@@ -49,7 +47,6 @@ async function newPage(options: object = {}) {
     ...options,
   });
   page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   observed = observe(page, app.url);
 }
 beforeEach(() => newPage());

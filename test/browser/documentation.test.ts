@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
 import { STATUS } from "../../src/http/error-body";
 import { EVENT_NAMES } from "../../src/platform/database/event-names";
@@ -7,8 +7,6 @@ import { SETTINGS } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
 import { launchBrowser, observe, type PageActivity } from "../support/browser";
 import { PAGES } from "../support/snippets";
-
-jest.setTimeout(60_000);
 
 const app = useApp();
 let browser: Browser;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
 import { useApp } from "../support/app";
 import { launchBrowser, observe } from "../support/browser";
@@ -7,8 +7,6 @@ import { newAssistant } from "../support/factories";
 import { Firefox, firefoxPath } from "../support/firefox";
 import { LONG } from "../support/suite";
 import { until } from "../support/until";
-
-jest.setTimeout(120_000);
 
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [360, 768, 1440];

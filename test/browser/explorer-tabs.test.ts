@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { OperationTypeNode, parse, Kind, type OperationDefinitionNode } from "graphql";
 import type { Browser, Page } from "playwright-core";
 import { explorerTabs } from "../../src/web/explorer/tabs";
 import { useApp } from "../support/app";
 import { launchBrowser } from "../support/browser";
-
-jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 let browser: Browser;
@@ -14,11 +12,10 @@ let page: Page;
 beforeAll(async () => {
   browser = await launchBrowser();
   page = await (await browser.newContext({ viewport: { width: 360, height: 740 } })).newPage();
-  page.setDefaultTimeout(20_000);
   await page.goto(`${app.url}/graphql`);
   await page.getByLabel("API key").fill(app.secretKey);
   await page.getByRole("button", { name: "Use key" }).click();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 const operationsOf = (query: string) =>

@@ -5,8 +5,6 @@ import { launchBrowser, observe, type PageActivity } from "../support/browser";
 import { rows } from "../support/suite";
 import { until } from "../support/until";
 
-jest.setTimeout(60_000);
-
 const app = useApp();
 let browser: Browser;
 let page: Page;
@@ -22,7 +20,6 @@ function usePage(open: () => Promise<void>) {
   beforeAll(async () => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     page = await context.newPage();
-    page.setDefaultTimeout(15_000);
     observed = observe(page, app.url);
     await open();
   });
@@ -150,7 +147,7 @@ describe("the explorer at /graphql", () => {
     await page.keyboard.type("]");
     await underlined.first().waitFor();
     await page.keyboard.press("Backspace");
-    await until(async () => (await underlined.count()) === 0, 15_000);
+    await until(async () => (await underlined.count()) === 0);
   }
 
   async function showVariables(name: string) {

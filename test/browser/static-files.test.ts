@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { ACCEPTED, accepting, decoded } from "../support/encodings";
 import { closeRaw, rawRequest } from "../support/raw";
@@ -17,8 +17,6 @@ const ASSETS = {
   "/widget/assets": "widget/assets",
 };
 const IMMUTABLE = "public, max-age=31536000, immutable";
-
-jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 afterAll(closeRaw);
@@ -132,7 +130,7 @@ test.each([
 
 describe("a visitor of a web page with the widget", () => {
   const site = new WidgetSite(app);
-  beforeAll(() => site.start(), 60_000);
+  beforeAll(() => site.start());
   afterAll(() => site.stop());
 
   test("downloads at most 70 kB to open it, hold a conversation and come back", async () => {

@@ -6,11 +6,9 @@ import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
 import { WidgetSite } from "../support/widget-page";
 
-jest.setTimeout(60_000);
-
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-beforeAll(() => site.start(), 60_000);
+beforeAll(() => site.start());
 afterEach(() => site.clear());
 afterAll(() => site.stop());
 

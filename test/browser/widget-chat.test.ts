@@ -4,11 +4,9 @@ import { Receiver } from "../support/receiver";
 import { untilIn, WidgetSite, type WidgetPage } from "../support/widget-page";
 import { until } from "../support/until";
 
-jest.setTimeout(60_000);
-
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-beforeAll(() => site.start(), 60_000);
+beforeAll(() => site.start());
 afterEach(() => site.clear());
 afterAll(() => site.stop());
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   app = await startApp(database, { WORKER: "on" });
   site = new WidgetSite(app);
   await site.start();
-}, 60_000);
+});
 afterEach(() => site.clear());
 afterAll(async () => {
   await site?.stop();

@@ -2,11 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { WidgetSite } from "../support/widget-page";
 
-jest.setTimeout(60_000);
-
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-beforeAll(() => site.start(), 60_000);
+beforeAll(() => site.start());
 afterEach(() => site.clear());
 afterAll(() => site.stop());
 

@@ -2,13 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { useApp } from "../support/app";
 import { untilIn, WidgetSite } from "../support/widget-page";
 
-jest.setTimeout(60_000);
-
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
 /** A site with a third origin. */
 const elsewhere = new WidgetSite(app);
-beforeAll(() => Promise.all([site.start(), elsewhere.start()]), 60_000);
+beforeAll(() => Promise.all([site.start(), elsewhere.start()]));
 afterEach(() => Promise.all([site.clear(), elsewhere.clear()]));
 afterAll(() => Promise.all([site.stop(), elsewhere.stop()]));
 

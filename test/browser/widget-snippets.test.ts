@@ -1,10 +1,8 @@
 import { createHmac } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, jest, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { PAGES, snippetsOf } from "../support/snippets";
 import { WidgetSite } from "../support/widget-page";
-
-jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);

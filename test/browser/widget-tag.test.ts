@@ -1,15 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { WORDS } from "../../src/web/widget/app/languages";
 import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
 import { until } from "../support/until";
 import { WidgetSite } from "../support/widget-page";
 
-jest.setTimeout(60_000);
-
 const app = useApp();
 const site = new WidgetSite(app);
-beforeAll(() => site.start(), 60_000);
+beforeAll(() => site.start());
 afterEach(() => site.clear());
 afterAll(() => site.stop());
 

@@ -3,8 +3,6 @@ import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
 import { WidgetSite, untilIn, type WidgetPage } from "../support/widget-page";
 
-jest.setTimeout(120_000);
-
 const app = useApp();
 const site = new WidgetSite(app);
 let assistantId: string;

@@ -5,15 +5,13 @@ import { useEngine } from "../support/engine";
 import { until } from "../support/until";
 import { untilIn, WidgetSite } from "../support/widget-page";
 
-jest.setTimeout(60_000);
-
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
 /** Service whose calls run at a voice engine. */
 const engine = useEngine({ VAPI_PUBLIC_KEY: "public" });
 const withEngine = new WidgetSite(engine);
 const sites = [site, withEngine];
-beforeAll(() => Promise.all(sites.map((one) => one.start())), 60_000);
+beforeAll(() => Promise.all(sites.map((one) => one.start())));
 afterEach(() => Promise.all(sites.map((one) => one.clear())));
 afterAll(() => Promise.all(sites.map((one) => one.stop())));
 

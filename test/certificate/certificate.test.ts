@@ -37,8 +37,8 @@ beforeAll(async () => {
   sides = await startSides((app) => seedOf(app, alone));
   bijection = new Bijection(); // times before are of the seed
   documents = new Documents(schema, new OpenApi(await sides.rest.api.get("/rest/openapi.json", 200)));
-}, 60_000);
-afterAll(() => sides.stop(), 30_000);
+});
+afterAll(() => sides.stop());
 
 const found = (results: readonly (RowResult | OperationResult)[]) =>
   results.flatMap((result) =>
@@ -56,7 +56,7 @@ describe("on two servers with the same data", () => {
       done.operations.push(await runner.run(operation, rowsOf.get(operation.name) ?? []));
     expect(found(done.operations)).toEqual([]);
     expect(done.operations.length).toBeGreaterThan(100);
-  }, 60_000);
+  });
 
   test("every REST row does the same as its counterpart in GraphQL", async () => {
     const runner = new RowRunner(sides, documents, bijection);
@@ -64,7 +64,7 @@ describe("on two servers with the same data", () => {
     expect(found(done.rows)).toEqual([]);
     expect(done.rows.map(({ row }) => row)).toEqual(routes.map(({ id }) => id));
     expect(done.rows.filter(({ cases }) => cases > 0).length).toBeGreaterThan(40);
-  }, 120_000);
+  });
 
   test("a row that was changed on purpose differs, and so does the certificate", async () => {
     const changed = await resultsOf(CHANGED);
@@ -80,7 +80,7 @@ describe("on two servers with the same data", () => {
     const bad = certificateOf({ operations: [], deliveries, rows: changed });
     expect([good.identical, bad.identical]).toEqual([true, false]);
     expect(bad.digests.results).not.toBe(good.digests.results);
-  }, 60_000);
+  });
 
   test("a row without a counterpart is missing", async () => {
     const unknown = { ...rows[0]!, id: "another" };
@@ -96,7 +96,7 @@ describe("on two servers with the same data", () => {
     expect(certificate).toMatchObject({ identical: true, version: expect.any(String) });
     if (process.env.CERTIFICATE)
       writeFileSync(process.env.CERTIFICATE, `${JSON.stringify(certificate, null, 2)}\n`);
-  }, 60_000);
+  });
 });
 
 /** Mistakes in documents that GraphQL's validation accepts. */

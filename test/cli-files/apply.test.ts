@@ -18,7 +18,7 @@ beforeAll(async () => {
   const place = new Workplace(emptyFolder(), running);
   await place.run(["pull", "."]);
   files = place.files();
-}, 30_000);
+});
 
 /** The files of the first organization beside an organization without records. */
 async function fresh(environment: Readonly<Record<string, string>> = SECRETS) {
@@ -456,7 +456,7 @@ test("an apply that is killed at any moment is completed by the next one", async
       JSON.parse(JSON.stringify(await one.gql(COUNTS)).replaceAll(/"id":"[^"]+"/g, '"id":""')) as unknown;
     expect(await shape(api)).toEqual(await shape(wholeApi));
   }
-}, 60_000);
+});
 
 test("a pull leaves comments and the form of values, and changes what differs", async () => {
   const { place, api } = await fresh();

@@ -13,7 +13,7 @@ const SECRETS = {
 let assistantId: string;
 beforeAll(async () => {
   assistantId = await makeRecords(running.api);
-}, 30_000);
+});
 
 const workplace = (server: { url: string; secretKey: string } = running, environment = {}) =>
   new Workplace(emptyFolder(), server, environment);
@@ -58,7 +58,7 @@ test("a pull, an apply to an empty organization and another pull give the same b
   expect(there).toEqual(here);
   expect(here.assistants.data[0].missingVariables).toBe("BLANK");
   expect(assistantId).toBeDefined();
-}, 60_000);
+});
 
 const TEXT = fc.string({ maxLength: 20 });
 const ANY = fc.oneof(
@@ -119,4 +119,4 @@ test("whatever functions the server has stored, apply takes what pull writes", a
   const again = workplace(there.running);
   expect((await again.run(["pull", "."])).code).toBe(0);
   expect(again.files()).toEqual(place.files());
-}, 60_000);
+});

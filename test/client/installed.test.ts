@@ -221,7 +221,7 @@ const samples = snippetsOf("docs/clients.md").filter(({ language }) => language 
 const SAMPLES = Object.fromEntries(samples.map(({ line, code }) => [`sample-${line}`, code]));
 
 describe("programs in TypeScript", () => {
-  beforeAll(compile, 60_000);
+  beforeAll(compile);
 
   test("know the types of REST, of events and of documents that a code generator has made", async () => {
     const ASSISTANT_ID = await newAssistant(running.api);

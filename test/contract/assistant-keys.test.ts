@@ -52,7 +52,7 @@ beforeAll(async () => {
   await api.post("/rest/v1/call/phone", call, 200);
   byKey = await limitedTo(mine.assistantId);
   byToken = bearer((await byKey.post("/rest/v1/organization/token", {}, 200)).token);
-}, 60_000);
+});
 
 /** Examples that name a record of the whole organization besides those of the assistant. */
 const UNREACHED: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ test("a key limited to assistants reads no records of the whole organization", a
     const { code } = await run(byKey, operation, variables[operation.name]!(mine));
     expect([operation.name, code]).toEqual([operation.name, "FORBIDDEN"]);
   }
-}, 60_000);
+});
 
 describe.each(own)("$kind $name", (operation) => {
   const example = variables[operation.name]!;

@@ -37,7 +37,7 @@ beforeAll(async () => {
   ({ token: userToken } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200));
   const { analyticUrl } = await running.api.get("/rest/v1/organization", 200);
   analyticsToken = new URL(analyticUrl).hash.replace("#token=", "");
-}, 30_000);
+});
 
 /** Operations that need a voice engine with web calls, which is missing here. */
 const WITHOUT_ENGINE = { startWidgetCall: "CHANNEL_DISABLED" } as Readonly<Record<string, string>>;

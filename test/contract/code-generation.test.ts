@@ -106,4 +106,4 @@ test("code generators make strict types of every operation with all its fields, 
   const file = join(folder, "operations.ts");
   writeFileSync(file, code + uses);
   expect(problemsOf(file)).toEqual([]);
-}, 60_000);
+});

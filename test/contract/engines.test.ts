@@ -34,7 +34,7 @@ beforeAll(async () => {
   world = await buildWorld(running.api);
   const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
   caller = { organizationId, kind: "SECRET", keyId: world.keyId };
-}, 30_000);
+});
 
 /** Runs in a transaction that is rolled back, so that both engines find the same records. */
 async function undone(run: Run, variables: Variables): Promise<Result> {

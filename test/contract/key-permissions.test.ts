@@ -100,7 +100,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
       const isForbidden = needed(operation) !== permission;
       expect([operation.name, code === "FORBIDDEN"]).toEqual([operation.name, isForbidden]);
     }
-  }, 120_000);
+  });
 
   test("issues no token with more permissions than its own", async () => {
     const allowed: readonly unknown[] = [permission, "keys"];
@@ -109,7 +109,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
       const isForbidden = !allowed.includes(needed(operation));
       expect([operation.name, code === "FORBIDDEN"]).toEqual([operation.name, isForbidden]);
     }
-  }, 120_000);
+  });
 
   test("gets 403 on exactly the REST paths whose operations need another permission", async () => {
     for (const { id, auth, operation } of rows) {
@@ -120,7 +120,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
       const isForbidden = operation.access.permission !== permission;
       expect([id, status === 403]).toEqual([id, isForbidden]);
     }
-  }, 120_000);
+  });
 
   /** A token of the key, for paths of pages, which accept no SECRET key. */
   async function tokenOf(): Promise<string> {
@@ -241,7 +241,7 @@ test("every REST path works with a key that has only its permission", async () =
     if (status >= 300) refused.push([id, permission, status, body?.message as string]);
   }
   expect(refused).toEqual([]);
-}, 120_000);
+});
 
 test("a change that is refused for a field of its result leaves nothing changed", async () => {
   const { api } = running;

@@ -111,7 +111,7 @@ let stranger: World;
 beforeAll(async () => {
   const { api } = await running.otherOrganization();
   [world, stranger] = [await buildWorld(running.api), await buildWorld(api)];
-}, 30_000);
+});
 
 /** Paths at which an input names records. */
 function idsIn(type: GraphQLInputType, path: string): string[] {

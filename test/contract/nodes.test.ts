@@ -130,7 +130,7 @@ beforeAll(async () => {
     "a key limited to the assistant": await limited({ assistantIds: [ids.assistantId] }),
     "a key limited to another assistant": await limited({ assistantIds: [await newAssistant(api)] }),
   });
-}, 60_000);
+});
 
 /** The scalar fields of a type. */
 function fieldsOf(type: GraphQLObjectType): string {
@@ -225,7 +225,7 @@ describe.each([
       }
       expect([place(many), place(plain)]).toEqual([place(node), place(node)]);
     }
-  }, 60_000);
+  });
 });
 
 test("ids of other organizations and of deleted records are not found", async () => {

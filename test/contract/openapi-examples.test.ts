@@ -26,7 +26,7 @@ const another = worlds(() => running.api);
 beforeAll(async () => {
   openApi = new OpenApi(await running.api.get("/rest/openapi.json", 200));
   world = await buildWorld(running.api);
-}, 30_000);
+});
 afterAll(closeRaw);
 
 /** Without the id of the request, and without the id of a record that messages quote. */

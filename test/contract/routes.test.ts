@@ -31,7 +31,7 @@ beforeAll(async () => {
   world = await buildWorld(running.api);
   ({ token } = await running.api.post("/rest/v1/organization/token", {}, 200));
   ({ token: userToken } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200));
-}, 30_000);
+});
 
 const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
 const anonymous = () => running.api.as({});

@@ -23,19 +23,32 @@ async function otherTransaction(): Promise<pg.Client> {
   return other;
 }
 
-/** Lets a request wait for rows of another transaction, which then waits for rows of the request. */
+/**
+ * Lets a request wait for rows of other transactions, each of which then waits for rows of the request.
+ * @param times number of transactions, which queue for the rows before the request does
+ */
 async function deadlocked<A>(
   first: string,
   second: string,
   id: string,
   request: () => Promise<A>,
+  times = 1,
 ): Promise<A> {
-  const other = await otherTransaction();
-  await other.query(first, [id]);
+  const waiting = (count: number) =>
+    until(async () => (await running.database.query(WAITING)).length === count);
+  const others: { transaction: pg.Client; locked: Promise<unknown> }[] = [];
+  for (let number = 0; number < times; number++) {
+    const transaction = await otherTransaction();
+    others.push({ transaction, locked: transaction.query(first, [id]) });
+    await waiting(number);
+  }
   const answer = request();
-  await until(async () => (await running.database.query(WAITING)).length > 0);
-  await other.query(second, [id]);
-  await other.query("commit");
+  for (const [number, { transaction, locked }] of others.entries()) {
+    await locked;
+    await waiting(times - number);
+    await transaction.query(second, [id]);
+    await transaction.query("commit");
+  }
   return answer;
 }
 
@@ -58,7 +71,10 @@ test("deleting a destination succeeds after a deadlock with another change", asy
   expect(await running.database.query("select from webhook_destinations where id = $1", [id])).toEqual([]);
 });
 
-test("changing a configuration succeeds after a deadlock with another change, and makes one version", async () => {
+test.each([
+  ["a deadlock with another change", 1],
+  ["two deadlocks", 2],
+])("changing a configuration succeeds after %s, and makes one version", async (_, times) => {
   const id = await newAssistant(running.api);
   const change = (prompt: string) =>
     running.api.request("PATCH", `/rest/v1/assistants/${id}/chat`, { prompt });
@@ -68,6 +84,7 @@ test("changing a configuration succeeds after a deadlock with another change, an
     "select from chat_configurations where assistant_id = $1 for update",
     id,
     () => change("Be kind."),
+    times,
   );
   expect([status, body.prompt]).toEqual([200, "Be kind."]);
   const [head] = await running.database.query<{ number: number }>(

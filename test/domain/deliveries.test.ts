@@ -76,7 +76,7 @@ describe("deliveries", () => {
   test("a failed attempt is repeated after about five seconds with the same id and bytes", async () => {
     receiver.answer((res, _, number) => void (number === 1 ? res.writeHead(500).end("no") : res.end("yes")));
     await startChat();
-    const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);
+    const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start");
     expect(second!.text).toBe(first!.text);
     // The chat's next events did not wait for it.
     expect(receiver.received.map(({ body }) => body.event)).toEqual([

@@ -51,7 +51,7 @@ beforeAll(async () => {
      insert into delivery_queues (organization_id, destination_id, chat_id)
      select '${organization}', 'new', 'new-' || n from generate_series(0, ${CHATS - 1}) n`,
   );
-}, 120_000);
+});
 
 describe("beside many old deliveries, few rows are read", () => {
   const pooled = process.env.TEST_POOLER === "1";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
 import { startApp, useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
@@ -119,7 +120,7 @@ describe("a delivery that failed", () => {
     await sender();
     await until(async () => (await queues()).filter(({ delivery_id }) => delivery_id !== "").length === 2);
     receiver.answer((res, { text }) => void (text.includes("meanwhile") && res.end("ok")));
-    await receiver.until(3, undefined, 20_000);
+    await receiver.until(3);
     await say(running.api, chatId, "meanwhile");
     await receiver.until(1, ({ text }) => text.includes("meanwhile"));
   });
@@ -131,7 +132,7 @@ describe("a server that knows the receiver as quick and has room for more", () =
     const { api, stop } = await startApp(running.database, { WORKER: "on" });
     afterTest(stop);
     const chatId = await newChat(api, assistantId);
-    await until(async () => (await pending()).length === 0 && receiver.received.length === 2);
+    await until(async () => (await queues()).length === 0 && receiver.received.length === 2);
     return { api, chatId };
   }
   /** Whether the deliveries that wait were begun by the transaction that stored their event, in the order of the events. */
@@ -144,10 +145,23 @@ describe("a server that knows the receiver as quick and has room for more", () =
       )
     ).map(({ atOnce }) => atOnce);
 
+  /**
+   * Says something whose delivery is begun at once, again if the server was just looking for others or a busy machine made
+   * the receiver slow. @returns lets go of the delivery
+   */
+  const sayAtOnce = (api: Api, chatId: string) =>
+    until(async () => {
+      const letGo = hold();
+      await say(api, chatId, "one");
+      if ((await begunAtOnce())[0]) return letGo;
+      letGo();
+      await until(async () => (await queues()).length === 0);
+      return undefined;
+    });
+
   test("begins a delivery in the transaction that stores its event, and takes the queue", async () => {
     const { api, chatId } = await quickSender();
-    const letGo = hold();
-    await say(api, chatId, "one");
+    const letGo = await sayAtOnce(api, chatId);
     expect(await begunAtOnce()).toEqual([true]);
     expect(await queues()).toEqual([
       { chat_id: chatId, delivery_id: "", claim: expect.stringMatching(/./), isDue: false },
@@ -160,10 +174,10 @@ describe("a server that knows the receiver as quick and has room for more", () =
 
   test("keeps the order of a conversation: what follows waits for the delivery before", async () => {
     const { api, chatId } = await quickSender();
-    const letGo = hold();
-    for (const word of ["one", "two", "three"]) await say(api, chatId, word);
+    const letGo = await sayAtOnce(api, chatId);
+    for (const word of ["two", "three"]) await say(api, chatId, word);
     expect(await begunAtOnce()).toEqual([true, false, false]);
-    expect(receiver.received.length).toBeLessThanOrEqual(3);
+    expect(receiver.received.filter(({ text }) => /two|three/.test(text))).toEqual([]);
     letGo();
     await until(async () => (await queues()).length === 0);
     expect(ids()).toEqual(await stored());
@@ -187,18 +201,15 @@ describe("a server that knows the receiver as quick and has room for more", () =
     await until(async () => (await queues()).length === 0);
     const message = { aiChatId: over, role: "ASSISTANT", channel: "TEXT", content: "late", metadata: {} };
     for (let n = 0; n < 40; n++) await api.post("/rest/v1/ai-chats/messages", message, 409);
-    const letGo = hold();
-    await say(api, chatId, "one");
-    expect(await begunAtOnce()).toEqual([true]);
+    const letGo = await sayAtOnce(api, chatId);
     letGo();
     await until(async () => (await queues()).length === 0);
   });
 
   test("leaves the delivery to another server when it is killed during the attempt", async () => {
     const { api, chatId } = await quickSender();
-    hold();
-    await say(api, chatId, "one");
-    await receiver.until(3);
+    await sayAtOnce(api, chatId);
+    await receiver.until(1, ({ text }) => text.includes("one"));
     // As a server that ended: nobody renews the claim.
     await query(
       "update delivery_queues set due_at = now(), claim = 'of a dead server' where destination_id = $1",
@@ -239,7 +250,7 @@ describe("a receiver that was quick and hangs for many conversations", () => {
     const { stop, letGo } = await hang();
     await sleep(1_000); // a quick receiver would have answered
     letGo();
-    await until(async () => (await queues()).length === 0, 20_000);
+    await until(async () => (await queues()).length === 0);
     await stop();
     expect(ids().sort()).toEqual((await stored()).sort());
     const numbers = await query(
@@ -287,7 +298,7 @@ test("an event that is erased while its delivery waits for its place is not sent
   await Promise.all(waiting.map((id) => running.api.gql(removal, { assistantId, id })));
   const sent = ofChats();
   const erased = waiting.filter((id) => !sent.has(id));
-  await until(async () => (await queues()).length === held.length, 20_000);
+  await until(async () => (await queues()).length === held.length);
   letGo();
   expect(erased.length).toBeGreaterThan(5);
   expect(erased.filter((id) => ofChats().has(id))).toEqual([]);

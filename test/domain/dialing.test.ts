@@ -40,7 +40,7 @@ describe("a call is dialed once", () => {
     await settled(id);
     expect(vapi.asked(id)).toBe(1);
     expect((await callOf(api, id)).status).toBe("queued");
-  }, 30_000);
+  });
 
   test("when the engine made the call and its answer was lost", async () => {
     const { api, vapi } = running;
@@ -49,7 +49,7 @@ describe("a call is dialed once", () => {
     await until(async () => (await callOf(api, id)).dialedAt !== null);
     await settled(id);
     expect(vapi.asked(id)).toBe(1);
-  }, 30_000);
+  });
 
   test("and again when the engine certainly made none", async () => {
     const { api, vapi } = running;
@@ -58,7 +58,7 @@ describe("a call is dialed once", () => {
     await until(async () => (await callOf(api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(2);
     expect(vapi.calls.filter(({ name }) => name === id)).toHaveLength(1);
-  }, 30_000);
+  });
 
   test("when its server was too slow to call the engine in time", async () => {
     const { api, vapi, database } = running;
@@ -81,7 +81,7 @@ describe("a call is dialed once", () => {
     await until(async () => (await callOf(api, id)).dialedAt !== null);
     await settled(id);
     expect(vapi.asked(id)).toBe(1);
-  }, 30_000);
+  });
 
   test("and at most three times; then it ends, and the log has the reason", async () => {
     const { api, vapi } = running;
@@ -94,7 +94,7 @@ describe("a call is dialed once", () => {
       { errors: { message: string }[] },
     ];
     expect(errors.map(({ message }) => message)).toEqual([1, 2, 3].map(() => expect.stringContaining("503")));
-  }, 30_000);
+  });
 
   test("and not again when the engine refuses it", async () => {
     const { api, vapi } = running;
@@ -103,7 +103,7 @@ describe("a call is dialed once", () => {
     expect(await ended(api, id)).toMatchObject({ endedReason: "call-start-failed" });
     await settled(id);
     expect(vapi.asked(id)).toBe(1);
-  }, 30_000);
+  });
 
   test("but not at all when it was canceled before", async () => {
     const { api, vapi, database } = running;
@@ -118,7 +118,7 @@ describe("a call is dialed once", () => {
     await settled(waiting);
     expect(vapi.asked(waiting)).toBe(0);
     expect(await statusesOf(api, waiting)).toEqual(["queued", "ended"]);
-  }, 30_000);
+  });
 });
 
 describe("a call that the engine has", () => {
@@ -131,14 +131,14 @@ describe("a call that the engine has", () => {
     await until(() => vapi.calls.some(({ name, status }) => name === id && status === "ended"));
     expect(vapi.controlled.map(({ body }) => body)).toContainEqual({ type: "end-call" });
     expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "cancelled" });
-  }, 30_000);
+  });
 
   test("ends if the engine, polled after a silence, says so", async () => {
     const { api, vapi } = running;
     const { engineCallId, id } = await (await freeLine(), running.call(await speaker(api, QUIET)));
     vapi.end(engineCallId, "customer-did-not-answer");
     expect(await ended(api, id)).toMatchObject({ endedReason: "customer-did-not-answer" });
-  }, 30_000);
+  });
 
   test("continues if the engine says so, and ends if the engine does not know it", async () => {
     const { api, vapi } = running;
@@ -150,7 +150,7 @@ describe("a call that the engine has", () => {
       1,
     );
     expect(await ended(api, id)).toMatchObject({ endedReason: "engine-lost-call" });
-  }, 30_000);
+  });
 });
 
 test("a line dials one call per second in order of placement, and ten at a time, whichever server dials", async () => {
@@ -183,4 +183,4 @@ test("a line dials one call per second in order of placement, and ten at a time,
   await until(() => vapi.asked(ids[10]!) === 1);
   expect(vapi.asked(ids[11]!)).toBe(0);
   expect(vapi.problems).toEqual([]);
-}, 60_000);
+});

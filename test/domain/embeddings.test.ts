@@ -32,7 +32,7 @@ async function restart(env: Record<string, string> = {}): Promise<void> {
 beforeAll(async () => {
   [database, stub] = await Promise.all([vectorDatabase(), stubEmbeddings()]);
   await restart();
-}, 60_000);
+});
 afterAll(async () => {
   await running?.stop();
   await stub?.stop();

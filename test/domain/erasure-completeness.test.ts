@@ -26,7 +26,7 @@ beforeAll(async () => {
   chats = await meetMarkedPerson(running);
   await allCounted();
   before = await tablesWith(running, [MARK, PHONE, ...chats]);
-}, 60_000);
+});
 
 /** The audit log outlives its records: it has their ids, and keyed digests of texts. */
 const AUDIT = /^audit_/;
@@ -118,7 +118,7 @@ describe("after a person was erased", () => {
     for (const kind of ["chats", "messages", "facts", "contexts", "events", "files", "recordings", "texts"])
       expect([kind, total(kind) > 0]).toEqual([kind, true]);
     await until(() => running.vapi.deleted.length > 0);
-  }, 60_000);
+  });
 
   test("no table contains a word, name or number of them", async () => {
     expect(await tablesWith(running, [MARK, PHONE])).toEqual({});

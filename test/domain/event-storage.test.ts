@@ -46,15 +46,12 @@ const gone = (chatId: string) => running.database.query("delete from messages wh
 
 test("many events get their positions in the ledger although nobody reads them", async () => {
   const chats = await Promise.all(Array.from({ length: 8 }, () => newChatOf()));
-  const words = Array.from({ length: 30 }, (_, number) => `Message ${number}`);
-  await Promise.all(
-    chats.map(async (chatId) => {
-      for (const content of words) await say(running.api, chatId, content);
-    }),
-  );
   const placed = () =>
     running.database.query("select from events where chat_id = any($1) and transaction is not null", [chats]);
-  await until(async () => (await placed()).length > 150);
+  const sayInAll = (content: string) => Promise.all(chats.map((chatId) => say(running.api, chatId, content)));
+  for (let number = 0; number < 30; number++) await sayInAll(`Message ${number}`);
+  // Events of an organization wait as long as an older transaction runs in any database.
+  await until(async () => (await placed()).length > 150 || void (await sayInAll("One more")));
 });
 
 describe("a message", () => {
@@ -69,7 +66,7 @@ describe("a message", () => {
     for (const { size } of others) expect(size).toBeLessThan(updates[0]!.size + 200);
     const last = (await payloadsOf(chatId)).at(-3) as { data: { messages: unknown[] } };
     expect(last.data.messages).toHaveLength(200);
-  }, 60_000);
+  });
 
   test("with half an emoji is told as it is stored", async () => {
     const chatId = await newChatOf();

@@ -251,7 +251,7 @@ describe("blocks", () => {
     await countLogs(running.app.database, TINY);
     expect(await running.database.query("select from log_blocks where logs is null")).toEqual([]);
     expect(await course.wrong()).toEqual([]);
-  }, 60_000);
+  });
 
   test("go with an organization", async () => {
     const course = await courseOf(10);
@@ -300,7 +300,7 @@ test("while a server is connected that notes nothing, no block is made; from its
   expect((await database.query("select from log_blocks where logs > 0")).length).toBeGreaterThan(100);
   expect(await course.wrong()).toEqual([]);
   for (let round = 0; round < 10; round++) await course.check();
-}, 60_000);
+});
 
 test("changes after a time without any are moved by a plan for their number", async () => {
   const course = await courseOf(12);
@@ -312,7 +312,7 @@ test("changes after a time without any are moved by a plan for their number", as
   await countSome(course.scope(), {});
   expect(await running.database.query("select from log_changes")).toEqual([]);
   expect(await course.wrong()).toEqual([]);
-}, 60_000);
+});
 
 test("far pages of a list with more changes than a page adds up are right, too", async () => {
   const course = await courseOf(11);
@@ -322,4 +322,4 @@ test("far pages of a list with more changes than a page adds up are right, too",
   for (let round = 0; round < 10; round++) await course.check();
   await countSome(course.scope(), { batch: 10_000 });
   for (let round = 0; round < 10; round++) await course.check();
-}, 60_000);
+});

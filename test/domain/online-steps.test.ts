@@ -31,7 +31,7 @@ beforeAll(async () => {
     `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label)
      select 'o', 'c' || n, 'a', 'TEXT', 'ended', 'none', repeat('x', 400) from generate_series(1, 3000) n`,
   );
-}, 60_000);
+});
 afterAll(async () => {
   await db?.destroy();
   await statement(process.env.TEST_POSTGRES!, `drop database if exists ${name} with (force)`);

@@ -12,7 +12,7 @@ let number: ConnectedNumber;
 beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);
-}, 30_000);
+});
 beforeEach(async () => {
   for (const table of ["sms_received", "sms_sent"]) await running.database.query(`delete from ${table}`);
 });

@@ -54,7 +54,7 @@ beforeAll(async () => {
   const lists = ["model request", "job chat.turn", "deliver function-call", "job facts.sum", "subscription"];
   await until(() => lists.every((name) => named(name).length > 0) && named("job chat.turn").some(isClients));
   await model.stop();
-}, 60_000);
+});
 afterAll(() => Promise.all([functionServer.stop(), webhooks.stop()]));
 
 /** The trace of the client's subscription, which follows a chat, and of one that is refused. */

@@ -132,13 +132,13 @@ beforeAll(async () => {
   ]);
   running = await startApp(database, { WORKER: "on", ...Object.fromEntries(settings) });
   receiver = await new Receiver((res) => void res.end('"ten"')).start();
-}, 30_000);
+});
 afterAll(async () => {
   await receiver?.stop();
   await running?.stop();
   await server?.stop();
   await database?.drop();
-}, 30_000);
+});
 beforeEach(async () => void (customers = await new Vendor().start()));
 afterEach(() => customers.stop());
 

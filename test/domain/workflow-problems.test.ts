@@ -15,7 +15,7 @@ beforeAll(async () => {
     200,
   );
   deleted = await newAssistant(running.api);
-}, 30_000);
+});
 
 const START = { type: "START" };
 const END = { type: "END" };
@@ -189,7 +189,7 @@ describe("variables that nothing sets", () => {
       talk: { type: "PROMPT", assistantId: speaker, instructions: "{instruction}" },
       end: { ...END, message: "{farewell} {own}" },
     };
-  }, 30_000);
+  });
 
   test("are warnings at the nodes and edges that use them", async () => {
     const flow = await newFlow(running.api, nodes, edges);

@@ -33,7 +33,7 @@ test("a second start finds the data of the first, with the same address and pass
   expect(second.url).toBe(first.url);
   expect(await runningEmbedded(dataDir)).toBe(second.url);
   expect((await stat(join(dataDir, "postgres.json"))).mode & 0o077).toBe(0);
-}, 60_000);
+});
 
 test("kill -9 of the server stops its PostgreSQL within seconds and loses nothing committed", async () => {
   const dataDir = await emptyFolder();
@@ -51,14 +51,14 @@ test("kill -9 of the server stops its PostgreSQL within seconds and loses nothin
   await until(() => committed >= 50);
   server.kill("SIGKILL");
   await writing;
-  await until(() => !isAlive(pid), 5_000);
+  await until(() => !isAlive(pid));
   expect(await readdir(join(dataDir, "postgres"))).not.toContain("postmaster.pid");
 
   const { url: again } = await start(dataDir);
   const [row] = await query(again, "select max(number) as last, count(*)::int from notes");
   expect(row?.last).toBeGreaterThanOrEqual(committed);
   expect(row?.count).toBe(row?.last);
-}, 60_000);
+});
 
 test("a start right after kill -9 waits for the old PostgreSQL to stop", async () => {
   const dataDir = await emptyFolder();
@@ -69,7 +69,7 @@ test("a start right after kill -9 waits for the old PostgreSQL to stop", async (
   const { url } = await start(dataDir);
   expect(isAlive(pid)).toBe(false);
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
-}, 60_000);
+});
 
 test("a second server on the same folder is refused without disturbing the first", async () => {
   const dataDir = await emptyFolder();
@@ -79,22 +79,22 @@ test("a second server on the same folder is refused without disturbing the first
   );
   expect(await runningEmbedded(dataDir)).toBe(url);
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
-}, 60_000);
+});
 
 test("only one of several servers that start on an empty folder at once gets it", async () => {
   const dataDir = await emptyFolder();
   const starts = await Promise.allSettled([start(dataDir), start(dataDir), start(dataDir)]);
   const refusals = starts.flatMap((it) => (it.status === "rejected" ? [String(it.reason)] : []));
   expect(refusals).toEqual(Array(2).fill(expect.stringContaining("is in use by another server")));
-}, 60_000);
+});
 
 test("a PostgreSQL that crashes under its server is restarted at the same address", async () => {
   const dataDir = await emptyFolder();
   const { url } = await start(dataDir);
   await query(url, "create table notes (text text)");
   process.kill(await postmasterOf(dataDir), "SIGKILL");
-  await until(() => query(url, "select * from notes").then((rows) => rows.length === 0), 5_000);
-}, 60_000);
+  await until(() => query(url, "select * from notes").then((rows) => rows.length === 0));
+});
 
 test("a stale postmaster.pid with the process id of another program does not prevent a start", async () => {
   const dataDir = await emptyFolder();
@@ -104,7 +104,7 @@ test("a stale postmaster.pid with the process id of another program does not pre
   expect(await runningEmbedded(dataDir)).toBeUndefined();
   const { url } = await start(dataDir);
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
-}, 60_000);
+});
 
 test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", async () => {
   const starting = startEmbedded({
@@ -113,7 +113,7 @@ test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", 
     flags: ["fsync=perhaps"],
   });
   await expect(starting).rejects.toThrow('parameter "fsync" requires a Boolean value');
-}, 60_000);
+});
 
 if (isRoot) {
   test("as root it works in a folder that only root can enter, without changing its mode", async () => {
@@ -122,7 +122,7 @@ if (isRoot) {
     const { url } = await start(dataDir);
     expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-  }, 60_000);
+  });
 
   test("as root it runs as nobody in a folder that nobody can enter, without changing its mode", async () => {
     const dataDir = await emptyFolder(0o711);
@@ -133,14 +133,14 @@ if (isRoot) {
     // The user "nobody" cannot reach the programs of a checkout under /root.
     const programs = await isOpenToAll(ROOT);
     expect(note).toMatchObject({ wayAsRoot: programs ? "nobody" : expect.stringMatching(/unshare|system/) });
-  }, 60_000);
+  });
 } else {
   test("as an ordinary user it runs as that user in a folder that only the user can enter", async () => {
     const dataDir = await emptyFolder(0o700);
     const { url } = await start(dataDir);
     expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
     expect((await stat(join(dataDir, "postgres"))).uid).toBe(process.getuid?.());
-  }, 60_000);
+  });
 }
 
 async function emptyFolder(mode = 0o700): Promise<string> {
@@ -165,7 +165,7 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; url
   afterwards.push(async () => {
     if (!server.kill("SIGKILL")) return;
     const pid = await postmasterOf(dataDir);
-    await until(() => !isAlive(pid), 5_000);
+    await until(() => !isAlive(pid));
   });
   const [url] = (await once(createInterface(server.stdout), "line")) as [string];
   return { server, url };

@@ -42,7 +42,7 @@ beforeAll(async () => {
   from = api;
   Object.assign(made, { secretKey, publicKey });
   await fill(api);
-}, 120_000);
+});
 
 async function fill(api: Api): Promise<void> {
   for (let index = 0; index < ASSISTANTS; index++) {
@@ -299,7 +299,7 @@ test("a log that the source cannot show is listed, and the others are imported",
   expect(stdout).toContain(`logs: ${LOGS - 1} imported`);
   expect(stdout).toMatch(new RegExp(`This log was not read: .* \\[${broken}\\]`));
   expect((await api.gql("{ logs(first: 1) { totalCount } }")).logs.totalCount).toBe(LOGS - 1);
-}, 60_000);
+});
 
 test.each([
   [["rest"], "Name the source with --from URL"],

@@ -90,7 +90,7 @@ const describeReplica = hasSystemPostgres() ? describe : describe.skip;
 if (!hasSystemPostgres()) test.todo("read from a replica: no PostgreSQL of the system is installed");
 
 describeReplica("with a replica", () => {
-  beforeAll(prepareWorld, 120_000);
+  beforeAll(prepareWorld);
 
   test("lists come from the replica, and whoever writes reads it at once on every server", async () => {
     await lag();
@@ -165,9 +165,9 @@ describeReplica("with a replica", () => {
       )) as { chat: { messages: { role: string }[] } };
       return chat.messages.at(-1)!.role === "ASSISTANT";
     });
-    await receiver.until(2, ({ body }) => body.event === "conversation-updated", 30_000);
+    await receiver.until(2, ({ body }) => body.event === "conversation-updated");
     const name = "After the fail-over";
     await newAssistant(one.api, { name });
     expect(await names(other.api)).toContain(name);
-  }, 120_000);
+  });
 });

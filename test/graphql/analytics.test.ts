@@ -58,7 +58,7 @@ beforeAll(async () => {
   const theirs = await newAssistant(other.api);
   const strange = { ...around, assistantIds: [theirs], count: 50, prefix: "57a9e" };
   await store(database, other.organizationId, randomHistory(randomFrom(8), strange));
-}, 30_000);
+});
 
 /** Expected statistics, counted message by message. */
 function expected(chats: readonly PastChat[]) {

@@ -111,7 +111,7 @@ test("organizationChanges tells every mutation of a record, in order, with the r
       expect([operation, node.__typename, node.id.split(".")[0]]).toEqual([operation, recordType, recordId]);
     if (/^update/.test(operation)) expect([operation, fields.length > 0]).toEqual([operation, true]);
   }
-}, 120_000);
+});
 
 describe("organizationChanges", () => {
   test("tells changes over REST, resumes after each, and selects types of records", async () => {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   for (let index = 0; index < 5; index++) await newChat(api, assistantId, { uniqueId: "ada" });
   await buildSeveral(api, organization.publicKey, 3);
   variables = { assistantId, destinationId: destinations[0]! };
-}, 60_000);
+});
 
 interface Page {
   readonly totalCount: number;

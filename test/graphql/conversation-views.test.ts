@@ -7,7 +7,7 @@ const running = useApp();
 let world: World;
 beforeAll(async () => {
   world = await buildWorld(running.api);
-}, 30_000);
+});
 
 const LOG = "id type recordingUrl messages metadata customerMetadata createdAt lengthSeconds";
 const CHAT = "id channel status label startedAt endedAt metadata messages(last: 5) { id content }";

@@ -51,7 +51,7 @@ beforeAll(async () => {
       await newChat(running.api, id, { userId: `${name}/${chat}`, uniqueId: `${index}/${chat}` });
     names.unshift(name);
   }
-}, 60_000);
+});
 
 describe("the dashboard query", () => {
   const rows = async (take: number) => {

@@ -227,7 +227,7 @@ test("every mutation gives the same result for the same key", async () => {
     ]);
   }
   expect(refused).toEqual(REFUSED);
-}, 60_000);
+});
 
 test("Operations that wait are operations of the schema", () => {
   const arguments_ = (name: string) =>

@@ -20,7 +20,7 @@ const running = useApp();
 let world: World;
 beforeAll(async () => {
   world = await buildWorld(running.api);
-}, 30_000);
+});
 
 const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const isId = ({ type }: GraphQLInputField) => getNamedType(type).name === "ID";

@@ -61,7 +61,7 @@ beforeAll(async () => {
       widget: await deployed({ type: "TEXT_BUBBLE", workflowId }),
     };
   }
-}, 60_000);
+});
 
 /** A way to start a conversation. @returns the answer */
 type Way = (place: Place, more: object) => Promise<Answer>;

@@ -12,7 +12,7 @@ const running = useApp();
 let world: World;
 beforeAll(async () => {
   world = await buildWorld(running.api);
-}, 30_000);
+});
 
 const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const fieldsOf = (kind: "query" | "mutation"): Record<string, GraphQLField<unknown, unknown>> =>

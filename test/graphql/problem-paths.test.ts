@@ -27,7 +27,7 @@ let visitor: Api;
 beforeAll(async () => {
   const { visitorToken } = await buildWorld(running.api, ["visitorToken"]);
   visitor = running.api.as({ Authorization: `Bearer ${visitorToken}` });
-}, 30_000);
+});
 
 type Field = GraphQLField<unknown, unknown>;
 type Step = string | number;

@@ -7,7 +7,7 @@ const running = useApp();
 let world: World;
 beforeAll(async () => {
   world = await buildWorld(running.api);
-}, 30_000);
+});
 
 type Case = [field: string, idOf: keyof World, list: string, fields: string, code: string];
 const cases: Case[] = [

@@ -49,7 +49,7 @@ beforeAll(async () => {
     const world = { ...unknownWorld(), ...made };
     sides.push({ entries, organizationId, visitor: visitorOf(made), world });
   }
-}, 60_000);
+});
 
 function visitorOf({ visitorToken }: Several): Visitor {
   const [, claims] = visitorToken.split(".");
@@ -184,7 +184,7 @@ test("the number of statements does not depend on the number of parents, on any 
   const all = new Set(chosen.map((path) => stepOf(path.at(-1)!)));
   const unproven = [...all].filter((step) => !severalFound.has(step));
   expect(unproven.toSorted()).toEqual(WITHIN_ITS_PARENT);
-}, 60_000);
+});
 
 test("the same log of several assistants is read once", async () => {
   const document = parse(

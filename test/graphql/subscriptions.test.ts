@@ -17,7 +17,7 @@ let open: Subscriber[] = [];
 beforeAll(async () => {
   database = await createDatabase();
   [writer, reader] = [await startApp(database), await startApp(database)];
-}, 30_000);
+});
 afterEach(async () => {
   await Promise.all(open.map((subscriber) => subscriber.close()));
   open = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all([writer?.stop(), reader?.stop()]);
   await database?.drop();
-}, 30_000);
+});
 
 function subscriber(credential: Record<string, unknown> = { "X-API-Key": reader.secretKey }): Subscriber {
   const made = new Subscriber(reader.url, credential);

@@ -12,7 +12,7 @@ beforeAll(async () => {
   assistantId = await newAssistant(running.api);
   const { data } = await running.api.get("/rest/v1/assistants/templates", 200);
   templateId = data[0].id;
-}, 30_000);
+});
 
 const project = async (): Promise<string> =>
   (await running.api.gql('mutation { createProject(input: { name: "P" }) { id } }')).createProject.id;

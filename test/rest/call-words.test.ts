@@ -8,7 +8,7 @@ const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: 
 let assistantId: string;
 beforeAll(async () => {
   assistantId = await speaker(running.api, { initialMessage: "" });
-}, 30_000);
+});
 
 async function newCall(more: object = {}): Promise<EngineCall> {
   // A line dials one call per second; these do not wait for one another.

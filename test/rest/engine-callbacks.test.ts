@@ -61,7 +61,7 @@ describe("the callbacks of an engine", () => {
       }),
       { numRuns: LONG ? 40 : 10 },
     );
-  }, 120_000);
+  });
 
   test("with every order of the five states, or a sample, end the call once", async () => {
     const orders = (rest: readonly string[]): string[][] =>
@@ -80,7 +80,7 @@ describe("the callbacks of an engine", () => {
       expectForward(seen);
       expect([seen.at(-1), (await names(call.id, "session-end")).length]).toEqual(["ended", 1]);
     }
-  }, 120_000);
+  });
 
   test("store final transcripts as messages, and ignore partial ones", async () => {
     const { api } = running;
@@ -462,7 +462,7 @@ describe("a callback without the secret of a live call", () => {
       }),
       { numRuns: Number(process.env.FUZZ_RUNS ?? (LONG ? 60 : 25)) },
     );
-  }, 60_000);
+  });
 });
 
 describe("an answer of the assistant in a call", () => {
@@ -735,7 +735,7 @@ describe("an answer of the assistant in a call", () => {
       await api.gql("mutation { setModelCredential(input: { provider: OPENAI }) { provider } }");
       await model.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe("a callback whose change the database refuses", () => {

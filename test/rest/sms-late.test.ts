@@ -24,7 +24,7 @@ beforeAll(async () => {
   await answeredBy(patient, long);
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId], { messagingServiceSid: `MG${"a".repeat(32)}` });
-}, 30_000);
+});
 afterAll(async () => {
   await model.stop();
   await long.stop();
@@ -78,7 +78,7 @@ describe("an answer that is too late for the request", () => {
       expect(sentTo(from)).toEqual(["We open at 9."]);
       expect(await rows(from)).toMatchObject([{ attempts: 2, problem: null }]);
     }
-  }, 40_000);
+  });
 
   test("is not retried if the provider refuses it, and the log has the reason", async () => {
     const from = newPerson();
@@ -100,7 +100,7 @@ describe("an answer that is too late for the request", () => {
     await change(from, back);
     await until(async () => (await rows(from)).some((row) => row.sent_at !== null));
     expect(sentTo(from)).toHaveLength(1);
-  }, 40_000);
+  });
 
   test("is not sent to a person who has texted STOP meanwhile", async () => {
     const from = newPerson();

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await configure(sales, { keywords: "BUY, price list" });
   await configure(support, { keywords: "broken\nrepair" });
   number = await connect(running, [sales, support]);
-}, 30_000);
+});
 afterAll(() => model.stop());
 
 /** The person's assistants, in order of their chats. */

@@ -15,7 +15,7 @@ let number: ConnectedNumber;
 beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);
-}, 30_000);
+});
 
 /** A sent text; its delivery reports, and the status on its message. */
 async function sent() {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);
   shop = await connect(proxied, [await quietAssistant(proxied.api)]);
-}, 30_000);
+});
 afterAll(() => model.stop());
 
 describe("an incoming text", () => {

@@ -99,11 +99,11 @@ export function useApp(env: Record<string, string> = {}, logger?: Logger): Runni
   beforeAll(async () => {
     database = await createDatabase();
     running = await startApp(database, env, logger);
-  }, 30_000);
+  });
   afterAll(async () => {
     await running?.stop();
     await database?.drop();
-  }, 30_000);
+  });
   // The target exists only after beforeAll has run.
   return new Proxy({} as RunningApp, { get: (_, name) => running![name as keyof RunningApp] });
 }

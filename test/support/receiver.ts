@@ -52,10 +52,10 @@ export class Receiver {
   async until(
     count: number,
     fits: (received: ReceivedRequest) => boolean = () => true,
-    patience = 10_000,
+    limit?: number,
   ): Promise<ReceivedRequest[]> {
     const fitting = () => this.received.filter(fits);
-    await until(() => fitting().length >= count, patience).catch((cause: unknown) => {
+    await until(() => fitting().length >= count, limit).catch((cause: unknown) => {
       throw new Error(`waited for ${count}, got ${fitting().length} of ${this.received.length}`, { cause });
     });
     return fitting();

@@ -12,7 +12,7 @@ import { until } from "./until";
 /** Runs a program as `npm run` does. */
 export const RUN = resolve(__dirname, "../../src/cli/bundle/run.cjs");
 /** Time for a server to start, stop or apply a change. */
-export const SERVER_TIMEOUT_MS = 30_000;
+export const SERVER_TIMEOUT_MS = 90_000;
 
 export type Env = Readonly<Record<string, string>>;
 

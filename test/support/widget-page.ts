@@ -136,7 +136,6 @@ export class WidgetSite {
     const { context: wanted } = visit;
     const context = wanted && "newPage" in wanted ? wanted : await this.context(wanted);
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
     if (visit.before !== undefined) await page.addInitScript(visit.before);
     const shown = widgetOn(page);
     await page.goto(this.put(`/page-${this.pages.size}`, visit));
@@ -146,7 +145,6 @@ export class WidgetSite {
   /** A page of the service itself. */
   async open(path: string, context?: BrowserContextOptions, before?: string): Promise<WidgetPage> {
     const page = await (await this.context(context)).newPage();
-    page.setDefaultTimeout(20_000);
     if (before !== undefined) await page.addInitScript(before);
     const shown = widgetOn(page);
     await page.goto(path.startsWith("http") ? path : this.app.url + path);

@@ -47,7 +47,8 @@ export class Checker {
     const check = this.checkOf(file.kind);
     if (check(file.fields)) return [];
     const errors = check.errors!;
-    const problems = new Set(errors.filter(isOwn).map((error) => problemOf(file, error, errors)));
+    const own = errors.filter((error) => isOwn(error) && !isToldByValues(error, errors));
+    const problems = new Set(own.map((error) => problemOf(file, error, errors)));
     return [...problems].sort((a, b) => a.localeCompare(b, "en", { numeric: true })); // by line and column
   }
 
@@ -65,6 +66,10 @@ export class Checker {
 
 /** Whether an error is not about one of several alternatives, of which `oneOf` reports that none is met. */
 const isOwn = ({ schemaPath }: ErrorObject): boolean => !schemaPath.includes("/oneOf/");
+
+/** Whether an error is about the type of a value whose possible values another error lists. */
+const isToldByValues = ({ keyword, instancePath }: ErrorObject, all: readonly ErrorObject[]): boolean =>
+  keyword === "type" && all.some((one) => one.keyword === "enum" && one.instancePath === instancePath);
 
 /** @param all errors of the file */
 function problemOf(file: YamlFile, error: ErrorObject, all: readonly ErrorObject[]): string {
