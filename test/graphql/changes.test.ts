@@ -277,6 +277,27 @@ describe("deliveryChanges", () => {
     await running.api.delete(`/rest/v1/settings/${works}`, 200);
   });
 
+  test("begins with those of one transaction in the order of their ids", async () => {
+    const id = await destination(500);
+    await newChat(running.api, assistantId);
+    const { query } = running.database;
+    await query(
+      `insert into deliveries (organization_id, id, event_id, destination_id, next_attempt_at)
+       select d.organization_id, md5(n::text), d.event_id, d.destination_id, now() + interval '1 hour'
+       from deliveries d, generate_series(1, 50) n where d.destination_id = $1`,
+      [id],
+    );
+    const made = await query<{ id: string }>(
+      `select id from deliveries where destination_id = $1 and length(id) = 32 order by id collate "C"`,
+      [id],
+    );
+    const { heard } = follow<Delivery>(DELIVERIES, { id });
+    const found = () => [...new Set(heard.map((one) => one.id))].filter((one) => one.length === 32);
+    await until(() => found().length === 50);
+    expect(found()).toEqual(made.map((one) => one.id));
+    await running.api.delete(`/rest/v1/settings/${id}`, 200);
+  });
+
   test("tells that deliveries are given up when the destination is disabled", async () => {
     const id = await destination(410);
     const { heard } = follow<Delivery>(DELIVERIES, { id });

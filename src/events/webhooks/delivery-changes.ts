@@ -43,9 +43,12 @@ const deliveriesTo = (scope: Scope, destinationId: string | null | undefined) =>
   return destinationId == null ? rows : rows.where({ destinationId });
 };
 
+/** In an order in which those of one transaction, which have the same time, have their place, too. */
+const newestOf = (rows: ReturnType<typeof deliveriesTo>) =>
+  rows.orderBy("createdAt", "desc").orderBy("id", "desc").limit(MOST);
+
 async function pending(scope: Scope, destinationId: string | null | undefined): Promise<Delivery[]> {
-  const rows = deliveriesTo(scope, destinationId).where({ status: "PENDING" });
-  return (await rows.orderBy("createdAt", "desc").limit(MOST)).reverse();
+  return (await newestOf(deliveriesTo(scope, destinationId).where({ status: "PENDING" }))).reverse();
 }
 
 /** The newest deliveries, and those that were pending at the last read; oldest first. */
@@ -54,14 +57,16 @@ async function recentAndFollowed(
   destinationId: string | null | undefined,
   seen: Seen,
 ): Promise<Delivery[]> {
-  const recent = await deliveriesTo(scope, destinationId)
-    .whereRaw("created_at > now() - make_interval(secs => ?)", [WINDOW_SECONDS])
-    .orderBy("createdAt", "desc")
-    .limit(MOST);
+  const rows = deliveriesTo(scope, destinationId);
+  const recent = await newestOf(
+    rows.whereRaw("created_at > now() - make_interval(secs => ?)", [WINDOW_SECONDS]),
+  );
   const known = new Set(recent.map(({ id }) => id));
   const followed = [...seen].filter(([id, state]) => state.startsWith("PENDING") && !known.has(id));
   const ids = followed.slice(-MOST).map(([id]) => id);
   const others =
     ids.length === 0 ? [] : await scope.table("deliveries").whereRaw("id = any(?::text[])", [ids]);
-  return [...others, ...recent].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+  return [...others, ...recent].sort(
+    (one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1),
+  );
 }
