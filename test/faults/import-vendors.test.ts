@@ -67,6 +67,25 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     expect(map(sample).notes.join("\n")).not.toContain("in single braces");
   });
 
+  test("variables that the vendor sets itself are listed unless the assistant gives them a value", () => {
+    const [path, values, vendor, own] =
+      sample === vapiSample
+        ? (["firstMessage", undefined, "Vapi", ["date", "customer.number"]] as const)
+        : ([
+            "retellLlmData.begin_message",
+            "retellLlmData.default_dynamic_variables",
+            "Retell",
+            ["user_number"],
+          ] as const);
+    const text = `Hello {{name}}, ${own.map((name) => `{{${name}}}`).join(", ")}.`;
+    const asked = changed({ ...sample, firstMessageMode: undefined }, path, text);
+    expect(map(asked).notes).toContain(
+      `${vendor} sets ${own.map((name) => `{${name}}`).join(", ")} itself. Here, give a value in \`variables\` of the assistant or the conversation, or rewrite the text.`,
+    );
+    const given = values ? changed(asked, values, { [own[0]]: "+1" }) : sample;
+    expect(map(given).notes.join("\n")).not.toContain("itself. Here");
+  });
+
   test("a note about a tool names it, and one about the vendor's record says so", () => {
     const [list, type, record] =
       sample === vapiSample

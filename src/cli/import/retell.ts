@@ -5,6 +5,7 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  notesOfSet,
   OF_ENGINE,
   OF_VENDOR,
   ofTool,
@@ -65,6 +66,8 @@ const REASONS: Reasons = [
 ];
 
 const RETELL: Vendor = {
+  name: "Retell",
+  sets: /^(current_(time|calendar|hour|agent_state)|previous_agent_state|(user|agent)_number|(call|chat)_(id|type)|direction|session_(type|duration))$/,
   noun: "agent of Retell",
   lists: ["agents", "items"],
   fields: ["agent_id", "agent_name", "agent", "response_engine", LLM],
@@ -144,7 +147,7 @@ export function mapRetell(agent: JsonObject): Mapped {
     variables: fields.object(`${LLM}.default_dynamic_variables`),
     ...configurationsOf(shared, voice, models),
   };
-  return { input, notes: [...notes, ...notesOf(fields, REASONS)] };
+  return { input, notes: [...notes, ...notesOfSet(input, RETELL), ...notesOf(fields, REASONS)] };
 }
 
 function greetingOf(fields: Fields, notes: string[]): string | undefined {

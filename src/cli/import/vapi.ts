@@ -7,6 +7,7 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
+  notesOfSet,
   OF_ENGINE,
   OF_VENDOR,
   ofTool,
@@ -50,6 +51,8 @@ const PAGE_SIZE = 100;
 const PROVIDERS = new Set(["openai", "groq", "anthropic"]);
 
 const VAPI: Vendor = {
+  name: "Vapi",
+  sets: /^(now|date|time|month|day|year|(customer|transport|call|phoneNumber)\..+)$/,
   noun: "assistant of Vapi",
   lists: ["assistants", "results", "data"],
   fields: ["id", "name", "model", "firstMessage", "transcriber"],
@@ -143,7 +146,7 @@ export function mapVapi(assistant: JsonObject): Mapped {
     },
     ...configurationsOf(shared, voice, models),
   };
-  return { input, notes: [...notes, ...notesOf(fields, REASONS)] };
+  return { input, notes: [...notes, ...notesOfSet(input, VAPI), ...notesOf(fields, REASONS)] };
 }
 
 /** The model of a provider that exists here, too: others serve models of the same name with their own keys. */

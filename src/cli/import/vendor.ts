@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
-import { listed, PLACEHOLDER, shortened } from "../../assistants/configurations/variable-names";
+import { listed, namesIn, PLACEHOLDER, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
 import { isObject, textOf, type Source } from "./source";
@@ -14,6 +14,9 @@ export interface VendorImport extends Pick<Import, "target" | "report" | "progre
 
 /** A vendor, and how to recognize its assistants in a file. */
 export interface Vendor {
+  readonly name: string;
+  /** Variables that the vendor sets itself, by their names. */
+  readonly sets: RegExp;
   /** Noun for an entry in messages, such as "assistant of Vapi". */
   readonly noun: string;
   /** Names of the lists that a file may have. */
@@ -127,6 +130,18 @@ export function withVariables(text: string | undefined, path: string, notes: str
       `${path} contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
     );
   return converted;
+}
+
+/** Sentences about variables that the vendor sets itself, which have no value here. */
+export function notesOfSet(input: JsonObject, { name: vendor, sets }: Vendor): string[] {
+  const given = new Set(Object.keys(Object(input.variables) as object));
+  const names = new Set(namesIn(JSON.stringify(input)).filter((name) => sets.test(name) && !given.has(name)));
+  const shown = listed([...names].map((name) => `{${shortened(name)}}`));
+  return names.size === 0
+    ? []
+    : [
+        `${vendor} sets ${shown} itself. Here, give a value in \`variables\` of the assistant or the conversation, or rewrite the text.`,
+      ];
 }
 
 /** Parts of a text that are variables here, but not in the vendor's text. */
