@@ -100,7 +100,7 @@ export async function openService(
     ...{ answers, logger, metrics },
     forgetKey: (id) => credentials.forget(id),
     jobSlot: (id) => background?.jobSlot(id),
-    deliveryRoom: (id) => background?.deliveryRoom(id),
+    deliveryRoom: (id, event) => background?.deliveryRoom(id, event),
     replica: replication?.replica,
   });
   const database = new Database(knex, ports);

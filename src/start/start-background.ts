@@ -69,7 +69,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   });
   return {
     jobSlot: (organizationId) => held.started()?.jobs?.jobSlot(organizationId),
-    deliveryRoom: (organizationId) => held.started()?.jobs?.deliveryRoom(organizationId),
+    deliveryRoom: (organizationId, event) => held.started()?.jobs?.deliveryRoom(organizationId, event),
     stop: async () => {
       clock.stop();
       await held.stop();

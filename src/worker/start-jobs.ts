@@ -51,7 +51,7 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   );
   return {
     jobSlot: worker.slot,
-    deliveryRoom: (organizationId) => dispatcher.room(organizationId),
+    deliveryRoom: (organizationId, event) => dispatcher.room(organizationId, event),
     stop: async () => {
       await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), stopSizes()]);
     },

@@ -227,7 +227,7 @@ async function addOld(db: Client, destinationId: string): Promise<void> {
     await db.query(
       `with made as (
         insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
-        select d.organization_id, '00000000-' || lpad(n::text, 27, '0'), 'session-start', 'TEXT', 'old', 'old-' || n / 20, '{}', '3'::xid8,
+        select d.organization_id, '00000000-' || lpad(n::text, 27, '0'), 'session-start', 'TEXT', 'old', 'old-' || n / 20, '{}', (3 + n % 1000)::text::xid8,
           now() - interval '20 days'
         from webhook_destinations d, generate_series($2::int, $3::int) n where d.id = $1
         returning organization_id, id, chat_id, created_at

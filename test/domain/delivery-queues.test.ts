@@ -126,11 +126,16 @@ describe("a delivery that failed", () => {
   });
 });
 
+const DESTINATION = `mutation ($projectId: ID, $url: String!) {
+  createWebhookDestination(input: { projectId: $projectId, url: $url, secret: "s" }) { id } }`;
+const MOVE = `mutation ($id: ID!, $projectId: ID) { updateAssistant(id: $id, input: { projectId: $projectId }) { id } }`;
+
 describe("a server that knows the receiver as quick and has room for more", () => {
-  /** Starts a server whose last delivery was quick. @returns its interface */
-  async function quickSender() {
+  /** Starts a server whose last delivery was quick. @param before what it does first @returns its interface */
+  async function quickSender(before?: (api: Api) => Promise<void>) {
     const { api, stop } = await startApp(running.database, { WORKER: "on" });
     afterTest(stop);
+    await before?.(api);
     const chatId = await newChat(api, assistantId);
     await until(async () => (await queues()).length === 0 && receiver.received.length === 2);
     return { api, chatId };
@@ -204,6 +209,42 @@ describe("a server that knows the receiver as quick and has room for more", () =
     const letGo = await sayAtOnce(api, chatId);
     letGo();
     await until(async () => (await queues()).length === 0);
+  });
+
+  test("takes no room for destinations that do not get the event, however many there are", async () => {
+    const others = await new Receiver().start();
+    afterTest(() => others.stop());
+    const { api, chatId } = await quickSender(async (api) => {
+      const { createProject } = await api.gql(`mutation { createProject(input: { name: "Other" }) { id } }`);
+      const projectId = createProject.id as string;
+      for (let n = 0; n < 8; n++) {
+        const made = await api.gql(DESTINATION, { projectId, url: others.url });
+        afterTest(() => running.api.delete(`/rest/v1/settings/${made.createWebhookDestination.id}`, 200));
+      }
+      const id = await quietAssistant(api);
+      await api.gql(MOVE, { id, projectId });
+      await newChat(api, id);
+      await others.until(2 * 8);
+    });
+    const letGo = await sayAtOnce(api, chatId);
+    letGo();
+    await until(async () => (await queues()).length === 0);
+  });
+
+  test("sends each event to the address that the destination had when it was stored", async () => {
+    const { api, chatId } = await quickSender();
+    const second = await new Receiver().start();
+    afterTest(() => second.stop());
+    for (const [word, place] of [
+      ["one", receiver],
+      ["two", second],
+      ["three", receiver],
+      ["four", second],
+    ] as const) {
+      await api.patch(`/rest/v1/settings/${destinationId}`, { url: place.url }, 200);
+      await say(api, chatId, word);
+      await place.until(1, ({ text }) => text.includes(word));
+    }
   });
 
   test("leaves the delivery to another server when it is killed during the attempt", async () => {

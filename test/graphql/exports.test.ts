@@ -32,6 +32,12 @@ const chatWith = async (person: object, words: string): Promise<string> => {
   return id;
 };
 
+/** What an archive tells of a conversation: a new column that is internal does not belong in it. */
+const COLUMNS =
+  `id assistantId channel status label firstWords phoneNumber userId uniqueId variables metadata recordingUrl messageCount startedAt lastMessageAt endedAt endedReason errors notes userName anonymousId externalId workflowId deploymentId workflowNodeId ending visitorId identityProven setVariables assistantVersion runsDraft speakerVersions`.split(
+    " ",
+  );
+
 describe("the person to export", () => {
   const people: [string, object][] = [
     ["no identifier", {}],
@@ -63,6 +69,8 @@ describe("the person to export", () => {
     });
     const files = await archiveOf(running, state.id);
     expect(rowsIn(files["chats.ndjson"]).map(({ id }) => id)).toEqual(own);
+    for (const row of rowsIn(files["chats.ndjson"]))
+      expect(Object.keys(row).sort()).toEqual([...COLUMNS].sort());
     expect(rowsIn(files["messages.ndjson"])).toMatchObject([
       { chatId: own[0], role: "ASSISTANT", content: "First words" },
       { chatId: own[1], role: "ASSISTANT", content: "Second words" },

@@ -1,7 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
 import type { Statement } from "../../platform/database/statement";
 import type { Recipe } from "../../platform/database/value-types";
-import type { DeliveryRoom, StartedDelivery, StartedEvent } from "../../platform/ports/ports";
+import type { DeliveryRoom, StartedEvent, StoredDeliveries } from "../../platform/ports/ports";
 import { tracing } from "../../platform/tracing/tracing";
 import { digestOf } from "./compose";
 import { keepRecentBody } from "./recent-bodies";
@@ -74,9 +74,9 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const room =
     scope.inTransaction || !composing.has(scope.ports)
       ? undefined
-      : scope.ports.deliveryRoom(scope.organizationId);
+      : scope.ports.deliveryRoom(scope.organizationId, event);
   const stored = storedForm(scope, event);
-  let started: readonly StartedDelivery[] = [];
+  let deliveries: StoredDeliveries | undefined;
   try {
     const recorded = await store(scope, stored, event, room, cause);
     if (!recorded) return false;
@@ -85,7 +85,8 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
       composing.add(scope.ports); // it stays so: older versions no longer start
       if (event.recipe) keepRecentBody(event.id, event.body, destinations.length);
     }
-    started = recorded.started ?? [];
+    const started = recorded.started ?? [];
+    deliveries = { event: stored, destinationIds: destinations, started };
     const begun = new Set(started.map(({ destinationId }) => destinationId));
     if (destinations.length > 0) tracing.tracer?.recorded(event);
     noteRecorded(scope);
@@ -97,7 +98,7 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
     );
     return true;
   } finally {
-    room?.take(stored, started);
+    room?.take(deliveries);
   }
 }
 

@@ -44,8 +44,9 @@ const deliveries = ({ home }: Pieces) => `room as (
     ${ADD_TO_QUEUE}
     returning destination_id, claim
   ), started as (
-    select left($2, 26) || right(queued.destination_id, 10) as id, queued.destination_id, room.until
+    select left($2, 26) || right(queued.destination_id, 10) as id, queued.destination_id, room.until, chosen.updated_at
     from queued join room on room.destination_id = queued.destination_id and room.claim = queued.claim
+    join chosen on chosen.id = queued.destination_id
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence, attempt, claimed_until)
     select ${home.id}, left($2, 26) || right(queued.destination_id, 10), $2, queued.destination_id, $6, cause.event_count,
@@ -93,12 +94,12 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
       (select project_id from workflows where workflows.organization_id = $1 and id = $9),
       (select project_id from assistants where assistants.organization_id = $1 and id = $5)) as id
   ), wanted as (
-    select d.id, d.project_id is not null as own, ${CHOOSES} as chooses from webhook_destinations d
+    select d.id, d.updated_at, d.project_id is not null as own, ${CHOOSES} as chooses from webhook_destinations d
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
   ), chosen as (
-    select wanted.id from wanted where chooses and (own or not exists (select from wanted where own))
+    select wanted.id, wanted.updated_at from wanted where chooses and (own or not exists (select from wanted where own))
   ), ${COMPOSED}, event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
     select ${home.id}, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count
@@ -106,7 +107,7 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     returning 1
   ), ${deliveries(pieces)}, ${entriesAndJobs(pieces)}
   select (select array_agg(chosen.id) from chosen) as destinations, begun.ids as begun, composed.composes,
-    (select json_agg(json_build_object('id', id, 'destinationId', destination_id)) from started) as started
+    (select json_agg(json_build_object('id', id, 'destinationId', destination_id, 'changedAt', updated_at)) from started) as started
   from cause, composed, begun`,
       [change(pieces)],
     );

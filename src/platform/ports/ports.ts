@@ -116,6 +116,8 @@ export interface JobSlot {
 export interface StartedDelivery {
   readonly id: string;
   readonly destinationId: string;
+  /** Time of the last change of the destination, as text. */
+  readonly changedAt: string;
 }
 
 /** An event that was just stored, with its body, or the recipe and the digest of one. */
@@ -130,6 +132,21 @@ export interface StartedEvent {
   readonly digest: string | null;
 }
 
+/** An event that was just stored with its deliveries. */
+export interface StoredDeliveries {
+  readonly event: StartedEvent;
+  /** Destinations that get it. */
+  readonly destinationIds: readonly string[];
+  /** The deliveries that the statement has begun. */
+  readonly started: readonly StartedDelivery[];
+}
+
+/** What decides, besides settings, to which destinations an event goes. */
+export interface EventKind {
+  readonly name: string;
+  readonly assistantId: string;
+}
+
 /** Room in this process for one delivery to each of some destinations. */
 export interface DeliveryRoom {
   /** Claim to store with the queues of begun deliveries; expires after `leaseMs`. */
@@ -137,10 +154,10 @@ export interface DeliveryRoom {
   readonly leaseMs: number;
   readonly destinationIds: readonly string[];
   /**
-   * Sends the deliveries that the statement has begun, and frees the rest of the room. Call it once, after the commit or
-   * a failure.
+   * Sends the deliveries that the statement has begun, and frees the rest of the room. Call it once, after the commit; or
+   * without an event, if none was stored.
    */
-  take(event: StartedEvent, deliveries: readonly StartedDelivery[]): void;
+  take(stored?: StoredDeliveries): void;
 }
 
 /** Notifications between server processes, through the database. */
@@ -196,8 +213,8 @@ export interface Ports {
   readonly publicUrl: () => string;
   /** Takes a slot for a job; undefined if this process runs no jobs or has no free slot for this organization. */
   readonly jobSlot: (organizationId: string) => JobSlot | undefined;
-  /** Takes room for deliveries; undefined if this process makes none, or none to a destination of this organization. */
-  readonly deliveryRoom: (organizationId: string) => DeliveryRoom | undefined;
+  /** Takes room for deliveries; undefined if this process makes none, or knows no destination that gets such events. */
+  readonly deliveryRoom: (organizationId: string, event: EventKind) => DeliveryRoom | undefined;
   /** Removes a key from this process's cache immediately; other processes are notified. */
   readonly forgetKey: (keyId: string) => void;
 }

@@ -28,7 +28,7 @@ const BATCH_SIZE = 20;
 /** Internal columns, which contain no data about a person. */
 const INTERNAL_COLUMNS = new Set(
   `organizationId transaction statusEventId statusPlaces eventCount answeredSequence answersUpTo counted claimedUntil line
-  nextAttemptAt chatSequence recipe digest`.split(/\s+/),
+  nextAttemptAt chatSequence recipe digest quietFrom`.split(/\s+/),
 );
 
 /** A row without secrets and internal columns. */

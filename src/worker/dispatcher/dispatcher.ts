@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { newId } from "../../platform/database/ids";
-import type { DeliveryRoom, StartedDelivery, StartedEvent } from "../../platform/ports/ports";
+import type { DeliveryRoom, EventKind, StartedDelivery, StoredDeliveries } from "../../platform/ports/ports";
 import type { Database, PendingDelivery } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import type { Listener } from "../../platform/database/listener";
@@ -28,11 +28,6 @@ const REPAIR_BATCH_SIZE = 1_000;
 /** Least time between such batches. Only an interrupted server of an older version leaves a queue out. */
 const REPAIR_INTERVAL_MS = 5_000;
 
-interface Stored {
-  readonly event: StartedEvent;
-  readonly deliveries: readonly StartedDelivery[];
-}
-
 /**
  * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
  * sweep finds due retries and queues of dead servers. All state is stored with the deliveries and their queues.
@@ -49,7 +44,7 @@ export class Dispatcher {
   /** Runs work that a request starts outside of its trace: deliveries belong to that of their event. */
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly repairing = new Set<string>();
-  private readonly shared = new LRUCache<string, Scope>({ max: 1_000, ttl: SHARED_MS });
+  private readonly shared = new LRUCache<string, Scope>({ max: 1_000, ttl: SHARED_MS, ttlAutopurge: true });
   private repairedTo: PendingDelivery | undefined;
   private repairedAt = -Infinity;
   private stopped = false;
@@ -81,22 +76,19 @@ export class Dispatcher {
    * Takes room for the deliveries of an event that is about to be stored, whose statement then begins them: nobody has
    * to look for them.
    */
-  room(organizationId: string): DeliveryRoom | undefined {
-    const lanes = this.stopped ? [] : this.lanes.withRoom(organizationId);
+  room(organizationId: string, kind: EventKind): DeliveryRoom | undefined {
+    const lanes = this.stopped ? [] : this.lanes.withRoom(organizationId, kind);
     if (lanes.length === 0) return undefined;
     const claim = newId();
     let take!: DeliveryRoom["take"];
-    const stored = new Promise<Stored>((resolve) => {
-      take = (event, deliveries) => resolve({ event, deliveries });
-    });
-    for (const lane of lanes)
-      this.outside(() =>
-        this.runs.start(
-          lane,
-          stored.then((all) => this.takenBy(lane, claim, all)),
-        ),
-      );
-    const destinationIds = lanes.map(({ destinationId }) => destinationId);
+    const stored = new Promise<StoredDeliveries | undefined>((resolve) => (take = resolve));
+    const destinationIds: string[] = [];
+    for (const lane of lanes) {
+      if (this.lanes.capacity(lane) <= 0) continue; // another one has taken the last place
+      const taken = stored.then((all) => all && this.takenBy(lane, claim, all));
+      this.outside(() => this.runs.start(lane, taken));
+      destinationIds.push(lane.destinationId);
+    }
     return { claim, leaseMs: this.options.takeoverMs, destinationIds, take };
   }
 
@@ -104,14 +96,16 @@ export class Dispatcher {
   private takenBy(
     { organizationId, destinationId }: Lane,
     claim: string,
-    { event, deliveries }: Stored,
+    { event, destinationIds, started: all }: StoredDeliveries,
   ): Taken | undefined {
-    const started = deliveries.find((one) => one.destinationId === destinationId);
+    if (!destinationIds.includes(destinationId)) this.lanes.noteMiss(organizationId, event, destinationId);
+    const started = all.find((one) => one.destinationId === destinationId);
     if (!started) return undefined;
+    this.lookout.noteWork(); // a retry may be due soon
     const known = event as BegunDelivery["event"]; // as record.ts stores it
     const first = { id: started.id, attempt: 1, recordedAttempts: 0, event: known };
     const queue = { destinationId, chatId: event.chatId, deliveryId: "", claim, first };
-    return { scope: this.sharedScope(organizationId), queue };
+    return { scope: this.sharedScope(organizationId, started), queue };
   }
 
   /** Stops claiming, gives back what has not been sent, and waits for deliveries in flight. */
@@ -191,12 +185,13 @@ export class Dispatcher {
     }
   }
 
-  /** One scope for what is stored within a short time, so that its destinations are read once. */
-  private sharedScope(organizationId: string): Scope {
-    const known = this.shared.get(organizationId);
+  /** One scope for what is stored within a short time, so that a destination is read once after each of its changes. */
+  private sharedScope(organizationId: string, { destinationId, changedAt }: StartedDelivery): Scope {
+    const key = `${destinationId} ${changedAt}`;
+    const known = this.shared.get(key);
     if (known) return known;
     const scope = this.scope(organizationId);
-    this.shared.set(organizationId, scope);
+    this.shared.set(key, scope);
     return scope;
   }
 

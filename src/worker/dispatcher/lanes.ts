@@ -1,5 +1,7 @@
 import { LRUCache } from "lru-cache";
+import type { EventKind } from "../../platform/ports/ports";
 import { isQuick, Places, type Holder, type Limits } from "./places";
+import { Receivers } from "./receivers";
 
 /** Limits of attempts that are under way, which receivers notice. */
 const ATTEMPTS: Limits = { process: 64, destination: 2, quickDestination: 16, timedOut: 8 };
@@ -11,7 +13,7 @@ const ATTEMPTS: Limits = { process: 64, destination: 2, quickDestination: 16, ti
 const QUEUES: Limits = { ...ATTEMPTS, process: 128, quickDestination: 32 };
 /** Smallest number of queues that a quick destination takes while it has others: a claim costs as much as a delivery. */
 const MINIMUM_CLAIM = 4;
-/** Destinations of an organization whose deliveries the statement that stores an event may begin. */
+/** Destinations whose deliveries the statement that stores an event may begin. */
 const MAX_OFFERED = 8;
 /** Idle destinations whose last answer is remembered. */
 const MAX_IDLE_LANES = 10_000;
@@ -36,12 +38,9 @@ interface Waiting {
 /** The destinations with pending deliveries, the queues and attempts under way, and how many more each may take. */
 export class Lanes {
   private readonly busy = new Map<string, Lane>();
-  private readonly idle = new LRUCache<string, Lane>({
-    max: MAX_IDLE_LANES,
-    dispose: (lane, _, reason) => void (reason === "evict" && this.forget(lane)),
-  });
-  /** Quick destinations by organization. */
-  private readonly quick = new Map<string, Set<Lane>>();
+  private readonly idle = new LRUCache<string, Lane>({ max: MAX_IDLE_LANES });
+  /** Quick destinations by the events that they get. */
+  private readonly receivers = new Receivers();
   private readonly marked = new Set<Lane>();
   private readonly queues = new Places(QUEUES);
   private readonly attempts = new Places(ATTEMPTS);
@@ -77,14 +76,21 @@ export class Lanes {
     this.marked.delete(lane);
   }
 
-  /** Quick destinations of an organization that have room for a queue, and nothing that waits. */
-  withRoom(organizationId: string): Lane[] {
+  /** Quick destinations that get such events, have room for a queue, and nothing that waits. */
+  withRoom(organizationId: string, kind: EventKind): Lane[] {
     const lanes: Lane[] = [];
-    for (const lane of this.quick.get(organizationId) ?? []) {
+    for (const id of this.receivers.of(organizationId, kind)) {
       if (lanes.length === MAX_OFFERED) break;
-      if (!lane.filling && !this.marked.has(lane) && this.capacity(lane) > 0) lanes.push(lane);
+      const lane = this.busy.get(id) ?? this.idle.get(id);
+      if (!lane || !isQuick(lane)) this.noteMiss(organizationId, kind, id);
+      else if (!lane.filling && !this.marked.has(lane) && this.capacity(lane) > 0) lanes.push(lane);
     }
     return lanes;
+  }
+
+  /** Notes that a destination did not get such an event. */
+  noteMiss(organizationId: string, kind: EventKind, destinationId: string): void {
+    this.receivers.remove(organizationId, kind, destinationId);
   }
 
   /** Number of queues that a lane may take now; may be zero or negative. */
@@ -119,16 +125,15 @@ export class Lanes {
     });
   }
 
-  /** Notes the state of a destination after an attempt. */
-  note(lane: Lane, state: LaneState): void {
+  /** Notes the state of a destination after an attempt to deliver such an event. */
+  note(lane: Lane, state: LaneState, kind?: EventKind): void {
     const [queues, attempts] = [this.queues.held(lane), this.attempts.held(lane)];
     this.queues.take(lane, -queues);
     this.attempts.take(lane, -attempts);
     Object.assign(lane, state);
     this.queues.take(lane, queues);
     this.attempts.take(lane, attempts);
-    if (isQuick(lane)) this.noteQuick(lane);
-    else this.forget(lane);
+    if (kind && isQuick(lane)) this.receivers.add(lane.organizationId, kind, lane.destinationId);
     this.admit();
   }
 
@@ -154,18 +159,6 @@ export class Lanes {
   private keep(lane: Lane): void {
     this.idle.delete(lane.destinationId);
     this.busy.set(lane.destinationId, lane);
-  }
-
-  private noteQuick(lane: Lane): void {
-    const others = this.quick.get(lane.organizationId);
-    if (others) others.add(lane);
-    else this.quick.set(lane.organizationId, new Set([lane]));
-  }
-
-  private forget(lane: Lane): void {
-    const others = this.quick.get(lane.organizationId);
-    others?.delete(lane);
-    if (others?.size === 0) this.quick.delete(lane.organizationId);
   }
 
   /** Lets waiting attempts begin as far as the limits allow, longest waiting first. */

@@ -194,10 +194,11 @@ export class QueueRuns {
     const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
     const { outcome } = attempt;
     reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
-    lanes.note(lane, {
+    const state = {
       timedOut: outcome.kind === "failed" && outcome.timedOut,
       lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
-    });
+    };
+    lanes.note(lane, state, delivery.event);
     return attempt;
   }
 

@@ -32,6 +32,8 @@ export const online: readonly OnlineStep[] = [
     name: "without_chats_idle",
     table: "chats",
     batch: async (db) => {
+      // Everything that reads chats waits behind this while an older transaction reads them.
+      await db.raw(`set local lock_timeout = '2s'`);
       await db.raw(`drop index if exists chats_idle`);
       return null;
     },
