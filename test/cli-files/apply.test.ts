@@ -460,23 +460,25 @@ test("an apply that is killed at any moment is completed by the next one", async
 
 test("a pull leaves comments and the form of values, and changes what differs", async () => {
   const { place, api } = await fresh();
-  const text =
-    "# The front desk\nkey: b # stable\nname: 'B'\nchat:\n  # Warm, but not too warm\n  temperature: 0.50\n  prompt: |\n    Two\n    lines\n";
+  const begin = "# The front desk\nkey: b # stable\nname: 'B'\n";
+  const origins = "allowedOrigins:\n  - https://a.example\n  # Ask before you add one\n";
+  const end =
+    "chat:\n  # Warm, but not too warm\n  temperature: 0.50\n  prompt: |\n    Two\n    lines\n  # Nothing else\n";
+  const text = begin + origins + end;
   place.write("assistants/any-name.yaml", text);
   await place.run(["apply", "."]);
   const { assistants } = await api.gql("{ assistants { data { id key } } }");
   const { id } = assistants.data.find(({ key }: { key: string }) => key === "b");
   await api.gql(
-    'mutation ($id: ID!) { updateChatConfiguration(assistantId: $id, input: { maxTokensOutput: 7, prompt: "Two\\nother" }) { id } }',
+    `mutation ($id: ID!) {
+      updateChatConfiguration(assistantId: $id, input: { maxTokensOutput: 7, prompt: "Two\\nother" }) { id }
+      updateAllowedOrigins(assistantId: $id, origins: ["https://a.example", "https://b.example"]) { id } }`,
     { id },
   );
   expect((await place.run(["pull", "."])).code).toBe(0);
   const pulled = place.read("assistants/any-name.yaml");
-  expect(
-    pulled.startsWith(
-      "# The front desk\nkey: b # stable\nname: 'B'\nchat:\n  # Warm, but not too warm\n  temperature: 0.50\n  prompt: |-\n    Two\n    other\n",
-    ),
-  ).toBe(true);
+  const changed = end.replace("|\n    Two\n    lines", "|-\n    Two\n    other");
+  expect(pulled.startsWith(`${begin}${origins}  - https://b.example\n${changed}`)).toBe(true);
   expect(pulled).toContain("\n  maxTokensOutput: 7\n");
   expect((await place.run(["diff", "."])).code).toBe(0);
 });

@@ -149,10 +149,13 @@ export class Merge {
       pair.value = this.inside(name, () => this.node(pair.value, value[name]));
     }
     const names = Object.keys(value);
-    for (const name of names)
-      if (!known.has(name)) pairs.push(this.document.createPair(name, this.made(value[name])));
+    const added = names
+      .filter((name) => !known.has(name))
+      .map((name) => this.document.createPair(name, this.made(value[name])));
+    pairs.push(...added);
     if (this.inOrder)
       pairs.sort((one, other) => names.indexOf(nameOf(one.key)) - names.indexOf(nameOf(other.key)));
+    else if (known.size > 0) leaveComment(node, added[0]?.key as Node | undefined);
     return inForm(node, before);
   }
 
@@ -169,7 +172,10 @@ export class Merge {
     const renamed = value.map(
       (one, index) => alike[index] ?? take((plain) => this.sharesAddress(plain, one)),
     );
-    node.items = value.map((one, index) => this.node(renamed[index], one));
+    const nodes = value.map((one, index) => this.node(renamed[index], one));
+    node.items = nodes;
+    const last = renamed.findLastIndex((one) => one !== undefined);
+    if (last >= 0) leaveComment(node, nodes[last + 1]);
     return inForm(node, before);
   }
 
@@ -204,6 +210,13 @@ export class Merge {
   private plain(node: unknown): unknown {
     return (node as Node).toJS(this.document) as unknown;
   }
+}
+
+/** Lets a comment at the end of a collection stay where it is. @param added the first of the entries behind it */
+function leaveComment(node: YAMLMap | YAMLSeq, added: Node | undefined): void {
+  if (!added || node.comment == null) return;
+  added.commentBefore = node.comment;
+  node.comment = null;
 }
 
 /** A copy of what an alias stands for, which may get other values. */
