@@ -200,8 +200,9 @@ export const isLostToAnother = (error: unknown): boolean => /^(40001|40P01)$/.te
 /** The SQLSTATE of an error of PostgreSQL, or the code of another one. */
 const sqlStateOf = (error: unknown): string => String((Object(error) as { code?: unknown }).code);
 
-/** Times that work runs which deadlocks end, and the longest pause before it runs again, in ms. */
+/** Attempts at work that ends in deadlocks. */
 const DEADLOCK_TRIES = 3;
+/** Longest pause between these attempts, in ms. */
 const DEADLOCK_PAUSE_MS = 50;
 
 /**

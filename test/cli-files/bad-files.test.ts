@@ -268,7 +268,7 @@ beforeAll(async () => {
 
 describe("a file is refused with its line and column, and nothing is applied:", () => {
   const COMMANDS = ["validate", "apply"];
-  /** What each command says about the file of each case. */
+  /** The first line of each command about the file of a case. */
   const said = new Map<Case, string[]>();
   const fileOf = (one: Case) => one[1].replace(/\w+\.yaml$/, `${CASES.indexOf(one)}.yaml`);
 

@@ -372,7 +372,7 @@ describe("what a server of an older version has stored, which knows no queues,",
     await running.database.query(
       `with event as (
         insert into events (organization_id, id, name, type, assistant_id, chat_id, body, chat_sequence)
-        select organization_id, 'f-old', name, type, assistant_id, chat_id, body, 100 from events where chat_id = $2 limit 1
+        select organization_id, 'f-old', name, type, assistant_id, chat_id, body, 100 from events where chat_id = $2 and body is not null limit 1
         returning organization_id, id, chat_id
       ), sent as (
         insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { Lanes, type Lane, type LaneState } from "../../src/worker/dispatcher/lanes";
 
 const QUICK: LaneState = { lastAnswerMs: 20, timedOut: false };
+const KIND = { assistantId: "a", name: "session-start" };
 const HANGS: LaneState = { lastAnswerMs: undefined, timedOut: true };
 
 /** A destination whose last attempt ended like this. */
@@ -13,7 +14,7 @@ async function lane(
 ): Promise<Lane> {
   const made = lanes.markPending(organization, destination);
   expect(await lanes.begin(made)).toBe(true);
-  lanes.note(made, state);
+  lanes.note(made, state, KIND);
   lanes.end(made);
   return made;
 }
@@ -40,7 +41,7 @@ class Attempts {
 
   /** Ends one and lets others begin. */
   async end(state?: LaneState): Promise<void> {
-    if (state) this.lanes.note(this.lane, state);
+    if (state) this.lanes.note(this.lane, state, KIND);
     this.lanes.end(this.lane);
     await settled();
   }
@@ -185,7 +186,7 @@ test("the limits are the same after all has ended, whatever became of the destin
     expect(begun.length - ended).toBeGreaterThan(0);
     expect(begun.length - ended).toBeLessThanOrEqual(64);
     const state = [QUICK, HANGS, undefined][ended % 3];
-    if (state) lanes.note(begun[ended]!, state);
+    if (state) lanes.note(begun[ended]!, state, KIND);
     lanes.end(begun[ended]!);
   }
   expect(begun.length).toBeGreaterThan(all.length);

@@ -32,7 +32,7 @@ const chatWith = async (person: object, words: string): Promise<string> => {
   return id;
 };
 
-/** What an archive tells of a conversation: a new column that is internal does not belong in it. */
+/** Columns of a conversation in an archive, without internal ones. */
 const COLUMNS =
   `id assistantId channel status label firstWords phoneNumber userId uniqueId variables metadata recordingUrl messageCount startedAt lastMessageAt endedAt endedReason errors notes userName anonymousId externalId workflowId deploymentId workflowNodeId ending visitorId identityProven setVariables assistantVersion runsDraft speakerVersions`.split(
     " ",

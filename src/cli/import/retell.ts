@@ -68,7 +68,7 @@ const REASONS: Reasons = [
 const RETELL: Vendor = {
   name: "Retell",
   sets: /^(current_(time|calendar|hour|agent_state)|previous_agent_state|(user|agent)_number|(call|chat)_(id|type)|direction|session_(type|duration))$/,
-  noun: "agent of Retell",
+  noun: "agent",
   lists: ["agents", "items"],
   fields: ["agent_id", "agent_name", "agent", "response_engine", LLM],
 };

@@ -53,7 +53,7 @@ const PROVIDERS = new Set(["openai", "groq", "anthropic"]);
 const VAPI: Vendor = {
   name: "Vapi",
   sets: /^(now|date|time|month|day|year|(customer|transport|call|phoneNumber)\..+)$/,
-  noun: "assistant of Vapi",
+  noun: "assistant",
   lists: ["assistants", "results", "data"],
   fields: ["id", "name", "model", "firstMessage", "transcriber"],
 };

@@ -17,7 +17,7 @@ export interface Vendor {
   readonly name: string;
   /** Variables that the vendor sets itself, by their names. */
   readonly sets: RegExp;
-  /** Noun for an entry in messages, such as "assistant of Vapi". */
+  /** The vendor's word for an assistant. */
   readonly noun: string;
   /** Names of the lists that a file may have. */
   readonly lists: readonly string[];
@@ -25,6 +25,7 @@ export interface Vendor {
   readonly fields: readonly string[];
 }
 
+const nounOf = ({ name, noun }: Vendor): string => `${noun} of ${name}`;
 const isOf = ({ fields }: Vendor, entry: JsonObject): boolean => fields.some((name) => name in entry);
 
 /** An assistant of a vendor as an input of `importAssistant`, and sentences about everything else. */
@@ -52,7 +53,7 @@ export async function storeAssistants(
   for (const [index, assistant] of given.entries()) {
     progress(`Assistants: ${index + 1} of ${given.length}`);
     if (!isObject(assistant) || !isOf(vendor, assistant)) {
-      const what = isObject(assistant) ? vendor.noun : "object";
+      const what = isObject(assistant) ? nounOf(vendor) : "object";
       report.refuse(`Entry ${index + 1} is no ${what}.`);
       continue;
     }
@@ -74,7 +75,7 @@ export function entriesInFile(file: string, vendor: Vendor): unknown[] {
     .find(Array.isArray);
   const found: unknown[] = list ?? [content].flat();
   if (!found.some((one) => isObject(one) && isOf(vendor, one)))
-    throw new Error(`The file ${file} contains no ${vendor.noun}.`);
+    throw new Error(`The file ${file} contains no ${nounOf(vendor)}.`);
   return found;
 }
 

@@ -141,7 +141,7 @@ export interface StoredDeliveries {
   readonly started: readonly StartedDelivery[];
 }
 
-/** What decides, besides settings, to which destinations an event goes. */
+/** The properties of an event that determine its destinations, together with their settings. */
 export interface EventKind {
   readonly name: string;
   readonly assistantId: string;

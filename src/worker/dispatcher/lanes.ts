@@ -82,7 +82,7 @@ export class Lanes {
     for (const id of this.receivers.of(organizationId, kind)) {
       if (lanes.length === MAX_OFFERED) break;
       const lane = this.busy.get(id) ?? this.idle.get(id);
-      if (!lane || !isQuick(lane)) this.noteMiss(organizationId, kind, id);
+      if (!lane || !isQuick(lane)) this.receivers.remove(organizationId, kind, id);
       else if (!lane.filling && !this.marked.has(lane) && this.capacity(lane) > 0) lanes.push(lane);
     }
     return lanes;
@@ -126,14 +126,14 @@ export class Lanes {
   }
 
   /** Notes the state of a destination after an attempt to deliver such an event. */
-  note(lane: Lane, state: LaneState, kind?: EventKind): void {
+  note(lane: Lane, state: LaneState, kind: EventKind): void {
     const [queues, attempts] = [this.queues.held(lane), this.attempts.held(lane)];
     this.queues.take(lane, -queues);
     this.attempts.take(lane, -attempts);
     Object.assign(lane, state);
     this.queues.take(lane, queues);
     this.attempts.take(lane, attempts);
-    if (kind && isQuick(lane)) this.receivers.add(lane.organizationId, kind, lane.destinationId);
+    if (isQuick(lane)) this.receivers.add(lane.organizationId, kind, lane.destinationId);
     this.admit();
   }
 

@@ -7,7 +7,7 @@ const MAX_KINDS = 10_000;
 const keyOf = (organizationId: string, { assistantId, name }: EventKind): string =>
   JSON.stringify([organizationId, assistantId, name]);
 
-/** Which destinations got events of a kind: those that are likely to get the next one, too. */
+/** Remembers the destinations of past events of each kind, which are likely to get the next one, too. */
 export class Receivers {
   private readonly byKind = new LRUCache<string, Set<string>>({ max: MAX_KINDS });
 
