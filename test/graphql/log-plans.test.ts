@@ -78,6 +78,10 @@ const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
   "a version that no log of an organization has": () =>
     all(`assistantId: "${assistantId}", assistantVersion: 99`)(),
   "the first page of an organization": all(""),
+  "a page of an organization with the number of its logs": () =>
+    running.api.gql(
+      `{ logs { totalCount } texts: logs(filter: { type: TEXT }) { totalCount } chats { totalCount } }`,
+    ),
   "a channel that no log of the organization has": all("type: SMS"),
   "an old day of an organization": all(DAY),
   "an old day of an assistant": () => all(`assistantId: "${assistantId}", ${DAY}`)(),

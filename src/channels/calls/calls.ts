@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import { withLabel, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
 import {
@@ -117,6 +118,12 @@ const COLUMNS = [
 type JoinedRow = Pick<Rows["chats"], (typeof CHAT_COLUMNS)[number]> &
   Pick<Rows["calls"], (typeof CALL_COLUMNS)[number]>;
 
+function within<Q extends Knex.QueryBuilder>(calls: Q, { from, to }: Pick<CallFilter, "from" | "to">): Q {
+  if (from != null) void calls.where("calls.createdAt", ">=", from);
+  if (to != null) void calls.where("calls.createdAt", "<", to);
+  return calls;
+}
+
 /** The calls of an organization, live and ended. */
 export class Calls {
   constructor(private readonly scope: Scope) {}
@@ -138,8 +145,15 @@ export class Calls {
     const placeOf = (cursor: string) =>
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
     const found = spanned(this.matching(filter), span, ["calls.createdAt", "calls.chatId"], placeOf);
-    const count = () => countOf(this.matching(filter).clearSelect());
-    return connectionOf((await found).map(withLabel), query, count);
+    return connectionOf((await found).map(withLabel), query, () => this.count(filter));
+  }
+
+  /** Reads chats only for conditions on them. */
+  private count(filter: CallFilter): Promise<number> {
+    const { from, to, ...ofChats } = filter;
+    const isOfChats = Object.values(ofChats).some((value) => value != null);
+    if (isOfChats) return countOf(this.matching(filter).clearSelect());
+    return countOf(within(this.scope.table("calls"), { from, to }));
   }
 
   private matching(filter: CallFilter) {
@@ -149,9 +163,7 @@ export class Calls {
       if (value != null) whereText(rows, `chats.${name}`, value);
     for (const [name, value] of Object.entries(equal))
       if (value != null) rows.where(`chats.${name}`, value as string);
-    if (from != null) rows.where("calls.createdAt", ">=", from);
-    if (to != null) rows.where("calls.createdAt", "<", to);
-    return rows;
+    return within(rows, { from, to });
   }
 
   /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */

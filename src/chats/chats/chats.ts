@@ -12,6 +12,7 @@ import { readCounts, readPerId } from "../../platform/database/per-id";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { countChats } from "./count-chats";
 import { ALL_CHATS, boundsOf, chatsBy, type ChatFilter } from "./chat-lists";
 import { ChatDrafts } from "../../assistants/versions/chat-drafts";
 import { EndUsers } from "./end-users";
@@ -173,11 +174,7 @@ export class Chats {
     await checkCursors(() => this.scope.table("chats"), query);
     const { statement, values } = ALL_CHATS.found[span.order].by({ ...filter, ...boundsOf(span) });
     const rows = await replicated(this.scope, (from) => from.read(statement, [span.take + 1, ...values]));
-    return connectionOf(rows.map(withLabel), query, async () => {
-      const count = ALL_CHATS.count.by({ ...filter });
-      const [total] = await replicated(this.scope, (from) => from.read(count.statement, count.values));
-      return Number(total?.count);
-    });
+    return connectionOf(rows.map(withLabel), query, () => countChats(this.scope, filter));
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

@@ -2,10 +2,12 @@ import { containing } from "../../platform/database/containing";
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
+import { countedChats } from "../chats/count-chats";
 import {
   checkCursors,
   connectionOf,
   countOf,
+  endingAt,
   spanOf,
   type Connection,
   type ConnectionQuery,
@@ -74,15 +76,21 @@ export class AllLogs {
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
     await checkCursors(() => this.scope.table("chats"), query);
     const conditions = { ...filter, after, before };
-    const count = () => countOf(this.matching({ search, ...filter }));
+    const count = () => this.count({ search, ...filter });
     if (search) {
-      const found = { search, conditions, order, take: take + 1, offset: 0 };
+      const isBackward = query.last != null;
+      const found = { search, conditions, order, take: take + 1, offset: 0, isBackward };
       const { rows, searchedUpTo } = await searchLogs(this.scope, found, SEARCH);
       return endingAt(searchedUpTo, connectionOf(rows.map(toEntry), query, count), query);
     }
     const { statement, values } = LISTS[order].by(valuesOf(conditions));
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
     return connectionOf(rows.map(toEntry), query, count);
+  }
+
+  private async count(filter: LogFilter): Promise<number> {
+    const { type: channel, ...others } = filter;
+    return (await countedChats(this.scope, { channel, ...others })) ?? countOf(this.matching(filter));
   }
 
   /** Ended chats that match a filter. @param until latest start, in the database's own format */
@@ -112,22 +120,6 @@ export class AllLogs {
     for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
     return rows.whereRaw("id in (? union ?)", [messages, labels]);
   }
-}
-
-/** The page of a search that ended early: it ends with the last log that was searched, and others may follow. */
-function endingAt<T>(
-  searchedUpTo: string | undefined,
-  page: Connection<T>,
-  { last }: ConnectionQuery,
-): Connection<T> {
-  const { pageInfo } = page;
-  if (searchedUpTo === undefined || (last == null ? pageInfo.hasNextPage : pageInfo.hasPreviousPage))
-    return page;
-  const end =
-    last == null
-      ? { hasNextPage: true, endCursor: searchedUpTo }
-      : { hasPreviousPage: true, startCursor: searchedUpTo };
-  return { ...page, pageInfo: { ...pageInfo, ...end } };
 }
 
 function toEntry(row: EntryRow): LogEntry {

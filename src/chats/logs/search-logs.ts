@@ -12,6 +12,8 @@ export interface LogSearch {
   readonly order: Order;
   readonly take: number;
   readonly offset: number;
+  /** Whether the page is asked for from the end of the list, so that `before` continues it. */
+  readonly isBackward?: boolean;
 }
 
 /** Logs of a page, and the last log that was searched if the search ended before the last one. */
@@ -124,12 +126,17 @@ async function scan<R extends FoundRow>(
   return end < 0 ? { matches: rows } : { matches: rows.toSpliced(end, 1), last: rows[end]!.id };
 }
 
-function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, after: string): void {
+function tell(
+  scope: Scope,
+  { order, conditions, isBackward }: LogSearch,
+  scanned: number,
+  after: string,
+): void {
   const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
   const part = `${order === "desc" ? "newest" : "oldest"} ${scanned} logs${place}`;
   const from = conditions.after == null ? "" : ` after ${conditions.after}`;
   scope.warn(
-    `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with after: "${after}".`,
+    `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with ${isBackward ? "before" : "after"}: "${after}".`,
   );
   scope.notes.continueAfter = after;
 }

@@ -187,3 +187,22 @@ export function connectionBy<T>(
   };
   return { nodes, edges, pageInfo, count };
 }
+
+/**
+ * The page of a search that ended early: it ends with the last entry that was searched, and others may follow.
+ * @param searchedUpTo cursor of that entry; undefined if the search was completed
+ */
+export function endingAt<T>(
+  searchedUpTo: string | undefined,
+  page: Connection<T>,
+  { last }: Pick<ConnectionQuery, "last">,
+): Connection<T> {
+  const { pageInfo } = page;
+  if (searchedUpTo === undefined || (last == null ? pageInfo.hasNextPage : pageInfo.hasPreviousPage))
+    return page;
+  const end =
+    last == null
+      ? { hasNextPage: true, endCursor: searchedUpTo }
+      : { hasPreviousPage: true, startCursor: searchedUpTo };
+  return { ...page, pageInfo: { ...pageInfo, ...end } };
+}
