@@ -227,7 +227,7 @@ const AuditEventConnection = ConnectionOf(() => AuditEvent, "AuditEvent");
 export class AuditResolver {
   @Query(() => AuditEventConnection, {
     description:
-      "Lists changes and disclosures of secrets, newest first. An operation is listed by the time its response is sent.",
+      "Lists changes and disclosures of secrets, newest first. An operation is listed by the time its response is sent. If it takes long to find entries by the filter, the page covers only a part of the list: it may be empty although `hasNextPage` is true, and `extensions.warnings` has the cursor to continue with.",
   })
   auditEvents(@Args() { filter, ...query }: AuditEventsArgs, @Ctx() { scope }: Context) {
     return scope.of(AuditEvents).list(query, filter);

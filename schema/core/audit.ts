@@ -73,6 +73,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   replayEvents: {
     record: "WebhookDestination",
     id: "input.destinationId",
+    stored: "service",
     unless: (args) => (args.input as { dryRun?: boolean | null }).dryRun !== false,
   },
   testWebhookDestination: { record: "WebhookDestination" },

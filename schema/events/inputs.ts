@@ -1,5 +1,5 @@
 import { ArgsType, ID, InputType } from "type-graphql";
-import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
 import { ConnectionArgs } from "../core/connection";
 import { Field } from "../core/decorators";
 import { NotNull, oneOf, Rule } from "../core/rules";
@@ -7,8 +7,8 @@ import { NotNull, oneOf, Rule } from "../core/rules";
 @InputType({ description: "Conditions for events; all must hold." })
 export class EventFilter {
   @Rule({ nullable: false, enum: EVENT_NAMES })
-  @Field({ nullable: true, description: `Only events with this name: ${oneOf(EVENT_NAMES)}.` })
-  name?: string;
+  @Field(() => String, { nullable: true, description: `Only events with this name: ${oneOf(EVENT_NAMES)}.` })
+  name?: EventName;
   @NotNull
   @Field(() => ID, { nullable: true, description: "Only events of this chat." })
   chatId?: string;

@@ -149,6 +149,37 @@ describe("a replay", () => {
     expect(await replay({ chatId, name: "session-start" })).toMatchObject({ events: 1 });
   });
 
+  test("has one entry in the audit log if it sends events, and none if it counts or fails", async () => {
+    const { api } = running;
+    const { id } = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+    const entries = async () => {
+      const filter = `operation: "replayEvents", recordId: "${id}"`;
+      return (await api.gql(`{ auditEvents(filter: { ${filter} }) { totalCount } }`)).auditEvents.totalCount;
+    };
+    const input = { destinationId: id, filter: { name: "session-start" }, dryRun: false };
+    await api.gql(REPLAY, { input: { ...input, dryRun: true } });
+    await api.gqlError(REPLAY, { input: { ...input, filter: { chatId: UNKNOWN_ID } } });
+    expect(await entries()).toBe(0);
+    await api.gql(REPLAY, { input });
+    expect(await entries()).toBe(1);
+    await api.gql(REPLAY, { input: { ...input, filter: { name: "call-recording" } } });
+    expect(await entries()).toBe(2);
+    await api.delete(`/rest/v1/settings/${id}`, 200);
+    await deliveries();
+  });
+
+  test("contains events that no reader has seen yet", async () => {
+    const chatId = await newChat(running.api, assistants[0]!);
+    await say(running.api, chatId, "the newest message");
+    expect(await replay({ chatId })).toEqual({ events: 3, dryRun: true });
+    expect(
+      await replay({ assistantId: assistants[0], createdAfter: new Date(Date.now() - 60_000) }),
+    ).toMatchObject({
+      events: 3,
+    });
+    await running.api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: chatId });
+  });
+
   test("is refused for a disabled destination, as are other ways to send it an event; counting is not", async () => {
     const { api, database } = running;
     const { id } = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);

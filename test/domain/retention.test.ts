@@ -205,6 +205,6 @@ describe("retention", () => {
          and started_at < now() - interval '1 day' order by started_at limit 100`,
       [id],
     );
-    expect(JSON.stringify(plan)).toContain("chats_age");
+    expect(JSON.stringify(plan)).toContain("chats_of_organization_by_age");
   });
 });

@@ -1,61 +1,51 @@
 import {
   connectionBy,
   CURSORS,
-  countOf,
-  spanned,
+  endingAt,
   spanOf,
   unknownCursor,
   type Connection,
   type ConnectionQuery,
   type CursorName,
 } from "../../platform/database/connection";
-import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import type { AuditFilter } from "./audit-conditions";
 import { AuditLog } from "./audit-log";
 import type { ChainedAudit } from "./chain";
-import { digestsOf, type AuditActor } from "./note";
-
-export interface AuditFilter {
-  readonly kind?: ChainedAudit["kind"] | null;
-  readonly actor?: AuditActor | null;
-  readonly keyId?: string | null;
-  /** An identifier or text of a person: finds entries by and about this person. */
-  readonly person?: string | null;
-  readonly address?: string | null;
-  readonly operation?: string | null;
-  readonly recordType?: string | null;
-  readonly recordId?: string | null;
-  readonly from?: Date | null;
-  readonly to?: Date | null;
-}
+import { countAudit, findAudit, type AuditSearchLimits } from "./find-audit";
 
 /** Reads the audit log. */
 export class AuditEvents {
   constructor(private readonly scope: Scope) {}
 
-  /** Chains waiting entries before, so that the list contains all committed ones. */
-  async list(query: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
-    const span = spanOf(query);
+  /**
+   * Chains waiting entries before, so that the list contains all committed ones. A page may end early with a warning, if no
+   * index finds the entries.
+   * @param limits how much is searched then
+   */
+  async list(
+    query: ConnectionQuery,
+    filter: AuditFilter = {},
+    limits?: AuditSearchLimits,
+  ): Promise<Connection<ChainedAudit>> {
     await this.scope.of(AuditLog).sealForRead();
     for (const name of CURSORS) if (query[name] != null) await this.checkPosition(query[name], name);
-    const placeOf = (position: string) => ({ sql: "?", values: [position] });
-    const rows = await spanned(this.matching(filter), span, ["position"], placeOf);
+    const { rows, searchedUpTo } = await findAudit(this.scope, spanOf(query), filter, limits);
     const found = rows.map((row) => ({ ...row, position: Number(row.position) }));
-    return connectionBy(
+    const page = connectionBy(
       found,
       query,
       ({ position }) => String(position),
-      () => countOf(this.matching(filter)),
+      () => countAudit(this.scope, filter),
     );
+    if (searchedUpTo !== undefined) this.tell(query, searchedUpTo);
+    return endingAt(searchedUpTo?.toString(), page, query);
   }
 
-  private matching({ from, to, person, ...equal }: AuditFilter): RowsOf<"audit_events"> {
-    const rows = this.scope.table("audit_events");
-    for (const [name, value] of Object.entries(equal)) if (value != null) rows.where(name, value);
-    if (from != null) rows.where("createdAt", ">=", from);
-    if (to != null) rows.where("createdAt", "<", to);
-    if (person != null) this.about(rows, person);
-    return rows;
+  private tell({ last }: ConnectionQuery, position: number): void {
+    this.scope.warn(
+      `The list was searched only up to position ${position}, because it takes too long to find entries by these conditions. Continue with ${last == null ? "after" : "before"}: "${position}", or add a condition such as recordId.`,
+    );
   }
 
   /** Checks a cursor, which consists of a position. @throws BAD_USER_INPUT */
@@ -64,14 +54,5 @@ export class AuditEvents {
     const rows = this.scope.table("audit_events").select("position").where("position", ">=", cursor);
     const [reached] = await rows.limit(1);
     if (!reached) unknownCursor(cursor, name);
-  }
-
-  private about(rows: RowsOf<"audit_events">, person: string): void {
-    const digests = digestsOf(this.scope, person);
-    const fields = digests.map((digest) => JSON.stringify([{ digest }]));
-    rows.where((any) => {
-      any.whereIn("person", digests).orWhereIn("recordId", digests);
-      any.orWhereRaw("fields @> any(?::jsonb[])", [fields]);
-    });
   }
 }

@@ -4,11 +4,9 @@ import {
   checkCursors,
   connectionOf,
   countOf,
-  spanned,
   spanOf,
   type Connection,
   type ConnectionQuery,
-  type Place,
 } from "../../platform/database/connection";
 import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
@@ -17,6 +15,7 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { payloadsOf, type StoredEvent } from "./bodies";
 import { bodyOf, compose, MESSAGE_ROLES, recipeOf, type EventMessage, type Payload } from "./compose";
+import { areIndexed, firstMatching, matching, type EventFilter } from "./matching";
 import { record, type Cause, type NewEvent } from "./record";
 import { checkPayload } from "../schemas/check-payload";
 import { dataOf, type Values } from "../schemas/event-values";
@@ -48,14 +47,6 @@ export interface EventChat {
   readonly messageCount: number;
   readonly workflowId: string | null;
   readonly deploymentId: string | null;
-}
-
-export interface EventFilter {
-  readonly name?: string | null;
-  readonly chatId?: string | null;
-  readonly assistantId?: string | null;
-  readonly createdAfter?: Date | null;
-  readonly createdBefore?: Date | null;
 }
 
 export type EventRow = Omit<Event, "companionId" | "payload"> & StoredEvent;
@@ -144,26 +135,16 @@ export class Events {
     await this.record("interaction-status", chat, { status, timestamp: currentDate() }, { activity: status });
   }
 
-  /** A query for the stored events that match a filter, to which callers add conditions and an order. */
-  matching(filter: EventFilter) {
-    const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
-    const rows = this.scope.table("events");
-    if (name != null) rows.where("name", name);
-    if (chatId != null) rows.where({ chatId });
-    if (assistantId != null) rows.where({ assistantId });
-    if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
-    if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
-    return rows;
-  }
-
   /** Events in the order of the ledger. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
     const span = spanOf(query);
     await checkCursors(() => this.scope.table("events"), query);
     await sequence(this.scope).catch(unlessReadOnly);
-    const rows = () => this.matching(filter).whereNotNull("transaction");
-    const found = await spanned(rows(), span, ["transaction", "id"], (cursor) => this.placeOf(cursor));
-    return connectionOf(await toEvents(this.scope, found), query, () => countOf(rows()));
+    const names = filter.name == null ? undefined : [filter.name];
+    const isIndexed = await areIndexed(this.scope);
+    const found = await firstMatching(this.scope, { filter, names, span }, isIndexed);
+    const count = () => countOf(matching(this.scope, filter, isIndexed));
+    return connectionOf(await toEvents(this.scope, found), query, count);
   }
 
   /** Loads an event. Calls in the same tick share one statement. */
@@ -174,18 +155,6 @@ export class Events {
       return ids.map((id) => events.get(id));
     });
     return loader.load(id);
-  }
-
-  /** The place of an event; if it has been deleted, after the one before it. */
-  private placeOf(id: string): Place {
-    const nearest = this.scope
-      .table("events")
-      .where("id", "<=", id)
-      .whereNotNull("transaction")
-      .orderBy("id", "desc")
-      .limit(1)
-      .select("transaction");
-    return { sql: "coalesce((?), '0'::xid8), ?", values: [nearest, id] };
   }
 
   /** Records an event that contains the conversation. @param messages newest first */

@@ -4,6 +4,7 @@ import {
   spanOf,
   type Connection,
   type ConnectionQuery,
+  type Span,
 } from "../../platform/database/connection";
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
 import { countPerId, perId, readCounts, readPerId } from "../../platform/database/per-id";
@@ -13,8 +14,8 @@ import { newId } from "../../platform/database/ids";
 import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
-import { DomainError, missing } from "../../platform/errors";
-import { Events, type EventFilter } from "../events/events";
+import { againAfterDeadlock, DomainError, missing } from "../../platform/errors";
+import { areIndexed, firstMatching, type EventFilter } from "../events/matching";
 import { sequence } from "../events/sequencer";
 import { DeliveryQueues, type BegunDelivery } from "./queues";
 
@@ -29,6 +30,9 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
   readonly createdAt: Date;
 }
+
+/** Events that one replay sends, at most: one more than the entries of this span, as for the pages of lists. */
+const FIRST_EVENTS: Span = { take: 9_999, order: "asc", after: null, before: null };
 
 const STATUS: Conditions<"status"> = { status: (rows, value) => rows.where({ status: value }) };
 
@@ -111,26 +115,33 @@ export class Deliveries {
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
-    return this.scope.transaction(async (scope) => {
-      const matching = scope.of(Events).matching(filter);
-      if (filter.name == null) matching.whereIn("name", await scope.of(Deliveries).chosen(destinationId));
-      const found = matching.select("id", "chatId", "chatSequence");
-      const events = await found.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
-      if (events.length === 0) await scope.of(Deliveries).checkExists(filter);
-      if (dryRun) return events.length;
-      await scope.of(Deliveries).checkEnabled(destinationId);
-      const rows = events.map(({ id: eventId, ...order }) => ({
-        ...order,
-        id: newId(),
-        eventId,
-        destinationId,
-      }));
-      await scope.insertAll("deliveries", rows);
-      const chats = new Set(rows.flatMap(({ chatId }) => chatId ?? []));
-      const alone = rows.filter(({ chatId }) => chatId === null).map(({ id }) => id);
-      await scope.of(DeliveryQueues).add(destinationId, [...chats], alone);
-      return events.length;
-    });
+    return againAfterDeadlock(() =>
+      this.scope.transaction((scope) => scope.of(Deliveries).replayPlaced(destinationId, filter, dryRun)),
+    );
+  }
+
+  /** Replays events that have a position, in a transaction. */
+  private async replayPlaced(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
+    const { scope } = this;
+    const names = filter.name == null ? await this.chosen(destinationId) : [filter.name];
+    const wanted = { filter, names, span: FIRST_EVENTS };
+    const found = firstMatching(scope, wanted, await areIndexed(scope));
+    const events = await found.clearOrder().orderBy(["transaction", "chatSequence", "id"]);
+    if (events.length === 0) await this.checkExists(filter);
+    if (dryRun) return events.length;
+    await this.checkEnabled(destinationId);
+    const rows = events.map(({ id: eventId, chatId, chatSequence }) => ({
+      id: newId(),
+      eventId,
+      destinationId,
+      chatId,
+      chatSequence,
+    }));
+    await scope.insertAll("deliveries", rows);
+    const chats = new Set(rows.flatMap(({ chatId }) => chatId ?? []));
+    const alone = rows.filter(({ chatId }) => chatId === null).map(({ id }) => id);
+    await scope.of(DeliveryQueues).add(destinationId, [...chats], alone);
+    return events.length;
   }
 
   private async chosen(id: string): Promise<readonly EventName[]> {

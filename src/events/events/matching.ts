@@ -1,0 +1,118 @@
+import { hasIndexes } from "../../platform/database/has-indexes";
+import { spanned, type Place, type Span } from "../../platform/database/connection";
+import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
+import type { RowsOf } from "../../platform/database/rows";
+import type { Scope } from "../../platform/database/scope";
+
+export interface EventFilter {
+  readonly name?: EventName | null;
+  readonly chatId?: string | null;
+  readonly assistantId?: string | null;
+  readonly createdAfter?: Date | null;
+  readonly createdBefore?: Date | null;
+}
+
+/** Indexes with events in the order of the ledger. */
+const INDEXES = ["events_of_name", "events_of_assistant", "events_by_time"];
+const BY_POSITION = ["transaction", "id"];
+
+/** Whether the indexes are built by which few of many events are found. */
+export const areIndexed = (scope: Scope): Promise<boolean> => hasIndexes(scope, INDEXES);
+
+/** The stored events with a position that match a filter. */
+export function matching(scope: Scope, filter: EventFilter, isIndexed: boolean): RowsOf<"events"> {
+  const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
+  const rows = scope.table("events").whereNotNull("transaction");
+  if (name != null) rows.where({ name });
+  if (chatId != null) rows.where({ chatId });
+  if (assistantId != null) rows.where({ assistantId });
+  if (isIndexed) return between(scope, rows, filter);
+  if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
+  if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
+  return rows;
+}
+
+/** Longer than a transaction that records events. */
+const MARGIN = "interval '10 minutes'";
+/** Events whose positions make a bound. A few with a wrong time, as while a clock is wrong, do not change it. */
+const NEIGHBORS = 1_000;
+/** Not found by the index of times: all events between the times would have to be sorted. */
+const CREATED_AT = "created_at + interval '0'";
+
+/**
+ * Narrows events to those between two times. Positions follow the times, except for transactions that take long, so the
+ * times become bounds of positions.
+ */
+function between(
+  scope: Scope,
+  rows: RowsOf<"events">,
+  { createdAfter, createdBefore }: EventFilter,
+): RowsOf<"events"> {
+  // Events of all assistants, whatever the credential may see: none is shown.
+  const near = () =>
+    scope.unlimited().table("events").select("transaction").whereNotNull("transaction").limit(NEIGHBORS);
+  if (createdAfter != null) {
+    const later = near()
+      .whereRaw(`created_at > ?::timestamptz - ${MARGIN}`, [createdAfter])
+      .orderBy("createdAt");
+    rows.whereRaw(`transaction >= (select transaction from (?) near order by 1 limit 1)`, [later]);
+    rows.whereRaw(`${CREATED_AT} > ?`, [createdAfter]);
+  }
+  if (createdBefore != null) {
+    const earlier = near().whereRaw(`created_at < ?::timestamptz + ${MARGIN}`, [createdBefore]);
+    rows.whereRaw(`transaction <= (select transaction from (?) near order by 1 desc limit 1)`, [
+      earlier.orderBy("createdAt", "desc"),
+    ]);
+    rows.whereRaw(`${CREATED_AT} < ?`, [createdBefore]);
+  }
+  return rows;
+}
+
+/** A filter with the part of its list to read. */
+interface Wanted {
+  readonly filter: EventFilter;
+  /** Names that events may have; undefined: any. */
+  readonly names: readonly EventName[] | undefined;
+  readonly span: Span;
+}
+
+/** The place of an event; if it has been deleted, after the one before it. */
+function placeOf(scope: Scope, id: string): Place {
+  const nearest = scope
+    .unlimited()
+    .table("events")
+    .where("id", "<=", id)
+    .whereNotNull("transaction")
+    .orderBy("id", "desc")
+    .limit(1)
+    .select("transaction");
+  return { sql: "coalesce((?), '0'::xid8), ?", values: [nearest, id] };
+}
+
+/**
+ * The events of a span of a filtered list, by position. Indexes have the events of a name, and of an assistant and a name, in
+ * this order: the first ones of each are read, and the first of all are among them.
+ */
+export function firstMatching(
+  scope: Scope,
+  { filter, names, span }: Wanted,
+  isIndexed: boolean,
+): RowsOf<"events"> {
+  const rows = spanned(matching(scope, filter, isIndexed), span, BY_POSITION, (cursor) =>
+    placeOf(scope, cursor),
+  );
+  const some = names && EVENT_NAMES.some((name) => !names.includes(name)) ? names : undefined;
+  const assistants = filter.assistantId == null ? scope.assistantIds : [filter.assistantId];
+  const isWhole = some === undefined && assistants === undefined;
+  if (isWhole || filter.chatId != null || !isIndexed) return some ? rows.whereIn("name", [...some]) : rows;
+
+  rows.whereRaw("name = wanted.name").select("transaction", "id");
+  if (assistants) rows.whereRaw("assistant_id = assistant.id");
+  const { take, order } = span;
+  const found = scope.table("events").whereRaw(
+    `id = any(array(select first.id from unnest(?::text[]) as wanted (name) cross join unnest(?::text[]) as assistant (id)
+       cross join lateral (?) as first order by first.transaction ${order}, first.id ${order} limit ?))`,
+    [[...(some ?? EVENT_NAMES)], assistants ? [...assistants] : [""], rows, take + 1],
+  );
+  return found.orderBy(BY_POSITION.map((column) => ({ column, order })));
+}

@@ -1,0 +1,278 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { newAssistant, newChat, quietAssistant } from "../support/factories";
+import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
+import { until } from "../support/until";
+
+const running = useApp();
+
+/** Events of one large assistant, and of each of the small ones beside it; one event a minute. */
+const LARGE = 75_000;
+const SMALL = 50;
+const SMALL_ASSISTANTS = 200;
+const EVENTS = LARGE + SMALL * SMALL_ASSISTANTS;
+const PEOPLE = 30_000;
+/** Entries of the audit log about messages, beside a few others. */
+const CHANGES = 60_000;
+/** Pages of 8 kB that a statement may read: those of 20 events of each name. A full read takes 2,000. */
+const MOST_BUFFERS = 600;
+
+const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+
+let large: string;
+let small: string;
+let without: string;
+let destinationId: string;
+let limited: Api;
+
+beforeAll(async () => {
+  const { api, database } = running;
+  [large, small, without] = [await newAssistant(api), await newAssistant(api), await newAssistant(api)];
+  destinationId = (await api.post("/rest/v1/settings", { url: "http://127.0.0.1:1/", secret: "s" }, 201)).id;
+  const { value } = await api.post("/rest/v1/organization/keys", { assistantIds: [small, without] }, 200);
+  limited = api.as({ "X-API-Key": value });
+  const { id } = await api.get("/rest/v1/organization", 200);
+  const hex = "lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')";
+  await database.query(
+    unchecked(`insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
+     select '${id}', left(hex, 8) || '-' || right(hex, 4) || '-7000-8000-' || lpad(n::text, 12, '0'),
+       case when n % 10000 = 7 then 'function-call' when n % 2 = 0 then 'session-start' else 'session-end' end, 'TEXT',
+       case when n % 17 <> 3 or n / 17 >= ${SMALL * SMALL_ASSISTANTS} then '${large}' when n / 17 % ${SMALL_ASSISTANTS} = 0 then '${small}'
+         else 'small-' || n / 17 % ${SMALL_ASSISTANTS} end,
+       'chat-' || n / 5, '{"event":"session-start","data":{}}', n::text::xid8, at
+     from generate_series(1, ${EVENTS}) n,
+       lateral (select now() - (${EVENTS} - n) * interval '1 minute' as at) time, lateral (select ${hex} as hex) text`),
+  );
+  // A clock was wrong for some minutes.
+  await database.query(
+    `update events set created_at = created_at + interval '8 hours' where created_at between '${ago(40.3)}' and '${ago(40.29)}'`,
+  );
+  await database.query(
+    unchecked(`insert into end_users (organization_id, id, assistant_id, unique_id, created_at)
+     select '${id}', 'person-' || n, '${large}', 'person ' || n, now() - n * interval '1 minute' from generate_series(1, ${PEOPLE}) n`),
+  );
+  await database.query(
+    unchecked(`insert into audit_events (organization_id, position, id, kind, actor, key_id, address, interface, operation, record_type,
+       record_id, fields, created_at, previous_hash, hash)
+     select '${id}', 100 + n, 'entry-' || n, 'CHANGE', 'SECRET', 'key', '203.0.113.1', 'GRAPHQL', 'postMessage', 'Chat', 'chat-' || n, '[]',
+       now() - (${CHANGES} - n) * interval '1 minute', 'none', 'none' from generate_series(1, ${CHANGES}) n;
+     update audit_heads set position = 100 + ${CHANGES} where organization_id = '${id}'`),
+  );
+  await database.query(`update ledger_heads set position = ${EVENTS} where organization_id = '${id}'`);
+  for (const table of ["events", "end_users", "audit_events"])
+    await database.query(`vacuum analyze ${table}`);
+});
+
+const TIMES: Readonly<Record<string, object>> = {
+  "": {},
+  "on an old day": { createdAfter: ago(40), createdBefore: ago(39) },
+  "before a time": { createdBefore: ago(40) },
+  "after a time": { createdAfter: ago(40) },
+};
+const NAMES = [undefined, "session-end", "function-call", "call-recording"];
+const ASSISTANTS: Readonly<Record<string, () => string | undefined>> = {
+  "any assistant": () => undefined,
+  "a large one": () => large,
+  "a small one": () => small,
+  "one without events": () => without,
+};
+const CASES = Object.keys(TIMES).flatMap((time) =>
+  NAMES.flatMap((name) =>
+    Object.keys(ASSISTANTS).map((owner) => [name ?? "any event", owner, time] as const),
+  ),
+);
+
+const LIST = `query ($filter: EventFilter, $first: Int, $last: Int, $orderBy: ListOrder, $after: String) {
+  events(filter: $filter, first: $first, last: $last, orderBy: $orderBy, after: $after) { nodes { id } pageInfo { endCursor } }
+}`;
+
+interface Filter {
+  readonly name?: string;
+  readonly assistantId?: string;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+}
+const filterOf = ([name, owner, time]: readonly [string, string, string]): Filter => {
+  const assistantId = ASSISTANTS[owner]!();
+  return {
+    ...(name !== "any event" && { name }),
+    ...(assistantId !== undefined && { assistantId }),
+    ...TIMES[time],
+  };
+};
+
+/** The ids that a filter should find, read from the table alone. */
+async function expected(filter: Filter, order: "asc" | "desc", offset = 0): Promise<string[]> {
+  const { name, assistantId, createdAfter, createdBefore } = filter;
+  const rows = await running.database.query<{ id: string }>(
+    `select id from events where ($1::text is null or name = $1) and ($2::text is null or assistant_id = $2)
+       and ($3::timestamptz is null or created_at > $3) and ($4::timestamptz is null or created_at < $4)
+     order by transaction ${order} offset $5 limit 20`,
+    [name ?? null, assistantId ?? null, createdAfter ?? null, createdBefore ?? null, offset],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function expectBounded(tables: RegExp, request: () => Promise<unknown>, most = MOST_BUFFERS) {
+  const statements = await statementsOf(running.app.database, tables, request);
+  expect(statements.length).toBeGreaterThan(0);
+  for (const statement of statements.filter(({ sql }) => sql.startsWith("select"))) {
+    const plan = await planOf(running.database, statement);
+    const scanned = nodesOf(plan).filter(({ "Node Type": type }) => type === "Seq Scan");
+    const large = scanned.filter(({ "Relation Name": name }) => name !== undefined && tables.test(name));
+    expect([statement.sql, large]).toEqual([statement.sql, []]);
+    expect([statement.sql, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < most]).toEqual([
+      statement.sql,
+      true,
+    ]);
+  }
+}
+
+describe("with 85,000 events, a bounded part of them is read, and the right ones are found, for", () => {
+  test.each(CASES)("%s of %s %s", async (...one) => {
+    const filter = filterOf(one);
+    const page = async (query: object) => (await running.api.gql(LIST, { filter, ...query })).events;
+    await expectBounded(/\bevents\b/, () => page({}));
+    await expectBounded(/\bevents\b/, () => page({ last: 20 }));
+    const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
+    const newest = await page({});
+    expect(idsOf(newest)).toEqual(await expected(filter, "desc"));
+    expect(idsOf(await page({ orderBy: "OLDEST_FIRST" }))).toEqual(await expected(filter, "asc"));
+    expect(idsOf(await page({ last: 20 })).toReversed()).toEqual(await expected(filter, "asc"));
+    if (newest.pageInfo.endCursor !== null)
+      expect(idsOf(await page({ after: newest.pageInfo.endCursor }))).toEqual(
+        await expected(filter, "desc", 20),
+      );
+  });
+});
+
+describe("with a key for assistants with few events, a bounded part is read, and the right ones are found, for", () => {
+  test.each(Object.entries(TIMES))("events %s", async (_, filter) => {
+    const page = async () =>
+      (await limited.gql(LIST, { filter })).events.nodes.map(({ id }: { id: string }) => id);
+    await expectBounded(/\bevents\b/, page);
+    expect(await page()).toEqual(await expected({ ...filter, assistantId: small }, "desc"));
+  });
+});
+
+describe("of 85,000 events, a replay reads a bounded part", () => {
+  const REPLAY = "mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }";
+  const replay = async (filter: object) =>
+    (await running.api.gql(REPLAY, { input: { destinationId, filter } })).replayEvents.events as number;
+
+  test.each([
+    ["of a rare name", { name: "function-call" }, 9],
+    ["of an absent name", { name: "call-recording" }, 0],
+  ])("%s", async (_, filter, events) => {
+    await expectBounded(/\bevents\b/, () => replay(filter));
+    expect(await replay(filter)).toBe(events);
+  });
+
+  // PostgreSQL may rather read a table of this size than a third of its index.
+  test.each([
+    ["of an old day", { createdAfter: ago(35), createdBefore: ago(34) }],
+    ["of the last day", { createdAfter: ago(1) }],
+  ])("%s, and exactly its events are found", async (_, filter) => {
+    expect(Math.abs((await replay(filter)) - 1440)).toBeLessThanOrEqual(1); // one event a minute
+  });
+});
+
+describe("of 30,000 people, a bounded part is read for", () => {
+  test.each([
+    ["the first page", "first: 20"],
+    ["the last page", "last: 20"],
+    ["the first page, oldest first", "orderBy: OLDEST_FIRST"],
+  ])("%s", async (_, query) => {
+    await expectBounded(/\bend_users\b/, () => running.api.gql(`{ endUsers(${query}) { nodes { id } } }`));
+  });
+});
+
+describe("of 60,000 entries of the audit log, a bounded part is read for", () => {
+  const LIST = `query ($filter: AuditEventFilter, $last: Int) {
+    auditEvents(filter: $filter, last: $last) { nodes { operation createdAt } pageInfo { hasNextPage hasPreviousPage } }
+  }`;
+  interface Page {
+    readonly nodes: readonly { readonly operation: string; readonly createdAt: string }[];
+    readonly pageInfo: object;
+  }
+  const page = async (filter: object, query: object = {}): Promise<Page> =>
+    (await running.api.gql(LIST, { filter, ...query })).auditEvents;
+
+  test.each([
+    ["the first page", {}, 20],
+    ["messages", { operation: "postMessage" }, 20],
+    ["a rare operation", { operation: "createAssistant" }, 3],
+    ["an absent operation", { operation: "deleteLogs" }, 0],
+    ["a rare type", { recordType: "Assistant" }, 3],
+    ["an absent type", { recordType: "Workflow" }, 0],
+    ["an absent key", { keyId: "other" }, 0],
+    ["an absent address", { address: "203.0.113.2" }, 0],
+    ["an absent record", { recordId: "other" }, 0],
+    ["an absent operation of a common actor", { operation: "deleteLogs", actor: "SECRET" }, 0],
+    ["an old day", { from: ago(40), to: ago(39) }, 20],
+    ["before a time", { to: ago(40) }, 20],
+    ["after a time", { from: ago(40) }, 20],
+    ["an absent operation of an old day", { operation: "deleteLogs", from: ago(40), to: ago(39) }, 0],
+  ])("%s", async (_, filter, entries) => {
+    for (const query of [{}, { last: 20 }]) {
+      await expectBounded(/\baudit_events\b/, () => page(filter, query));
+      const { nodes, pageInfo } = await page(filter, query);
+      expect(nodes).toHaveLength(entries);
+      expect(pageInfo).toMatchObject(entries < 20 ? { hasNextPage: false, hasPreviousPage: false } : {});
+    }
+  });
+
+  test("disclosures", async () => {
+    await expectBounded(/\baudit_events\b/, () => page({ kind: "DISCLOSURE" }));
+    expect((await page({ kind: "DISCLOSURE" })).nodes.length).toBeGreaterThan(0);
+  });
+
+  test("an old day, and exactly its entries are found", async () => {
+    const [from, to] = [ago(40), ago(39)];
+    const { nodes } = await page({ from, to });
+    const [{ newest }] = (await running.database.query(
+      `select max(created_at) as newest from audit_events where created_at < '${to}'`,
+    )) as [{ newest: Date }];
+    expect(nodes[0]!.createdAt).toBe(newest.toISOString());
+    const { nodes: last } = await page({ from, to }, { last: 20 });
+    const [{ oldest }] = (await running.database.query(
+      `select min(created_at) as oldest from audit_events where created_at >= '${from}'`,
+    )) as [{ oldest: Date }];
+    expect(last.at(-1)!.createdAt).toBe(oldest.toISOString());
+  });
+});
+
+describe("while the indexes are not built yet", () => {
+  const unindexed = useApp();
+
+  test("events are found as before, and a replay counts them", async () => {
+    const { api, database } = unindexed;
+    await database.query("drop index events_of_name, events_of_assistant, events_by_time");
+    const assistants = [await quietAssistant(api), await quietAssistant(api)] as const;
+    const chats = [await newChat(api, assistants[0]), await newChat(api, assistants[1])] as const;
+    const find = async (filter: object) => (await api.gql(LIST, { filter })).events.nodes.length as number;
+    const counts = async () => [
+      await find({ assistantId: assistants[0] }),
+      await find({ name: "session-start" }),
+      await find({ assistantId: assistants[1], name: "call-recording" }),
+      await find({ chatId: chats[1], createdAfter: ago(1) }),
+      await find({ createdBefore: ago(1) }),
+    ];
+    const wanted = [2, 2, 0, 2, 0];
+    expect(await counts()).toEqual(wanted);
+    const { id } = await api.post("/rest/v1/settings", { url: "http://127.0.0.1:1/", secret: "s" }, 201);
+    const replay = `mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }`;
+    const input = { destinationId: id, filter: { assistantId: assistants[0] } };
+    expect((await api.gql(replay, { input })).replayEvents.events).toBe(2);
+    for (const [name, columns] of [
+      ["events_of_name", "name, transaction, id"],
+      ["events_of_assistant", "assistant_id, name, transaction, id"],
+      ["events_by_time", "created_at"],
+    ])
+      await database.query(`create index ${name} on events (organization_id, ${columns})`);
+    const used = () => statementsOf(unindexed.app.database, /wanted/, () => find({ name: "session-start" }));
+    await until(async () => (await used()).length > 0);
+    expect(await counts()).toEqual(wanted);
+  });
+});
