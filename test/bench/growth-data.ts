@@ -6,15 +6,29 @@ export const DAYS = 90;
 export const RARE_WORD = "zugzwang";
 const RARE_LOGS = 12;
 const MESSAGES_EACH = 2;
-const TABLES = ["chats", "messages", "conversation_facts_kept"];
+const TABLES = [
+  "chats",
+  "messages",
+  "conversation_facts_kept",
+  "events",
+  "deliveries",
+  "calls",
+  "end_users",
+  "audit_events",
+];
 /** From this number of logs on, indexes are made anew rather than extended. */
 const MANY = 50_000;
 const TEXTS = 5_000;
 const VOCABULARY = `array['the','delivery','of','your','order','is','late','and','we','are','sorry','please','call','again','tomorrow',
   'morning','invoice','number','street','address','refund','account','password','help','thank','you','parcel','driver','window','name']`;
 
-/** Gives an assistant logs with messages and statistics, as if jobs had worked on them. */
-export async function addLogs(db: Client, assistantId: string, size: number): Promise<void> {
+/** Gives an assistant logs with messages and statistics, as if jobs had worked on them. @param addMore adds to each log */
+export async function addLogs(
+  db: Client,
+  assistantId: string,
+  size: number,
+  addMore?: (db: Client, assistantId: string, size: number) => Promise<void>,
+): Promise<void> {
   await db.query("set statement_timeout = 0");
   await db.query("set maintenance_work_mem = '512MB'");
   const remake = size < MANY ? undefined : await dropIndexes(db);
@@ -23,6 +37,7 @@ export async function addLogs(db: Client, assistantId: string, size: number): Pr
   await addChats(db, assistantId, size);
   await addMessages(db, assistantId, size);
   await addFacts(db, assistantId);
+  await addMore?.(db, assistantId, size);
   await db.query("reset session_replication_role");
   await remake?.();
   await addBlocks(db, assistantId);

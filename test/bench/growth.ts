@@ -3,6 +3,7 @@ import { request } from "undici";
 import { askAnalytics } from "./analytics";
 import { gql, HEADERS, percentile, send, type Bench } from "./bench";
 import { addLogs, DAYS, RARE_WORD } from "./growth-data";
+import { addEntries, listRequests } from "./growth-lists";
 
 /** Numbers of logs, ascending: an assistant of each size, in one organization. Up to 10,000,000. */
 const SIZES = (process.env.GROWTH_SIZES ?? "1000,100000").split(",").map(Number);
@@ -16,14 +17,27 @@ type Ask = (assistantId: string, size: number) => Promise<unknown>;
 
 /** Prints the median time of requests about logs for each number of logs, and how it grows. */
 export async function growth({ ours, databaseUrl, table }: Bench): Promise<void> {
-  const requests = requestsTo(ours.url);
+  const quiet = await send<{ id: string }>(`${ours.url}/rest/v1/assistants`, { name: "No logs" });
+  const destination = { url: "http://127.0.0.1:1/", secret: "secret of the benchmark" };
+  await gql(
+    ours.url,
+    `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
+    { input: destination },
+  );
+  const requests = {
+    ...requestsTo(ours.url),
+    ...listRequests(
+      (query) => gql(ours.url, query),
+      () => quiet.id,
+    ),
+  };
   const medians = new Map<string, number[]>(Object.keys(requests).map((what) => [what, []]));
   const db = new Client({ connectionString: databaseUrl });
   await db.connect();
   for (const size of SIZES) {
     const began = performance.now();
     const { id } = await send<{ id: string }>(`${ours.url}/rest/v1/assistants`, { name: `${size} logs` });
-    await addLogs(db, id, size);
+    await addLogs(db, id, size, addEntries);
     console.error(`${size} logs created in ${Math.round((performance.now() - began) / 1_000)} s`);
     // A server that has just started would make the first size look slow, and the growth small.
     if (size === SIZES[0])

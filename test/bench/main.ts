@@ -55,6 +55,7 @@ const serve = (env: Readonly<Record<string, string>> = {}, program = ["src/cli/b
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
     RETENTION_NOTICE_DAYS: "0",
     QUOTA_STORED_BYTES: "1000000000000", // ten million logs are more than the default
+    EVENT_RETENTION_DAYS: "1000", // of events that the benchmark dates back
     ...env,
   });
 
