@@ -337,7 +337,7 @@ test("changes after a time without any are moved by a plan for their number", as
   await running.database.query("vacuum analyze log_changes");
   for (let run = 0; run < 10; run++) await countSome(course.scope(), {});
   for (let part = 0; part < 40; part++) await course.import(500);
-  await countSome(course.scope(), {});
+  while (await countSome(course.scope(), {}));
   expect(await running.database.query("select from log_changes")).toEqual([]);
   expect(await course.wrong()).toEqual([]);
 });
@@ -349,7 +349,7 @@ test("far pages of a list with more changes than a page adds up are right, too",
   for (let part = 0; part < 48; part++) await course.import(500); // one statement of a service has 5 s
   for (let round = 0; round < 10; round++) await course.check();
   await course.checkTotals();
-  await countSome(course.scope(), { batch: 10_000 });
+  await countSome(course.scope(), {});
   await course.checkTotals();
   for (let round = 0; round < 10; round++) await course.check();
 });
