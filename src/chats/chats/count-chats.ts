@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { areStepsDone } from "../../platform/database/done-steps";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
@@ -13,8 +14,6 @@ interface ListFilter {
 
 /** The online step after which each chat is in a block or in a change. */
 const STEP = "log_blocks";
-/** The databases, by their ports, in which it is done. */
-const counting = new WeakSet<Scope["ports"]>();
 /** With more changes, as after a restore, adding them up would take longer than counting. */
 const MOST_CHANGES = 20_000;
 
@@ -44,7 +43,7 @@ export async function countedChats(
   { assistantId, channel, ...others }: ListFilter,
 ): Promise<number | undefined> {
   if (Object.values(others).some((value) => value != null && value !== "")) return undefined;
-  if (!(await isCounting(scope))) return undefined;
+  if (!(await areStepsDone(scope, [STEP]))) return undefined;
   const { statement, values } = COUNT.by({ assistantId });
   const [row] = await replicated(scope, (from) => from.readLong(statement, [channel ?? null, ...values]));
   return row?.count == null ? undefined : Number(row.count);
@@ -57,11 +56,4 @@ export async function countChats(scope: Scope, filter: ChatFilter): Promise<numb
   const { statement, values } = ALL_CHATS.count.by({ ...filter });
   const [total] = await replicated(scope, (from) => from.read(statement, values));
   return Number(total?.count);
-}
-
-async function isCounting(scope: Scope): Promise<boolean> {
-  if (counting.has(scope.ports)) return true;
-  const [done] = await scope.shared("online_steps").where({ name: STEP }).whereNotNull("doneAt");
-  if (done) counting.add(scope.ports);
-  return done !== undefined;
 }

@@ -1,4 +1,4 @@
-import { hasIndexes } from "../../platform/database/has-indexes";
+import { areStepsDone } from "../../platform/database/done-steps";
 import { spanned, type Place, type Span } from "../../platform/database/connection";
 import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
 import type { RowsOf } from "../../platform/database/rows";
@@ -17,7 +17,7 @@ const INDEXES = ["events_of_name", "events_of_assistant", "events_by_time"];
 const BY_POSITION = ["transaction", "id"];
 
 /** Whether the indexes are built by which few of many events are found. */
-export const areIndexed = (scope: Scope): Promise<boolean> => hasIndexes(scope, INDEXES);
+export const areIndexed = (scope: Scope): Promise<boolean> => areStepsDone(scope, INDEXES);
 
 /** The stored events with a position that match a filter. */
 export function matching(scope: Scope, filter: EventFilter, isIndexed: boolean): RowsOf<"events"> {
