@@ -11,7 +11,7 @@ const MICROSECONDS = "(extract(epoch from c.started_at) * 1e6)";
 /** Gives the logs of an assistant an event with a delivery and an entry in the audit log, and calls and people to some. */
 export async function addEntries(db: Client, assistantId: string, size: number): Promise<void> {
   const rare = Math.max(1, Math.floor(size / RARE));
-  const chats = `(select *, (hashtext(id) & 2147483647) as h, row_number() over (order by id) as n from chats where assistant_id = $1) c`;
+  const chats = `(select *, row_number() over (order by id) as n from chats where assistant_id = $1) c`;
   await db.query(
     `insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
      select c.organization_id, c.id, case when n % $2 = 0 then 'function-call' when n % 2 = 0 then 'status-changed' else 'session-end' end,
@@ -50,6 +50,8 @@ const COLUMNS = `id, kind, actor, key_id, address, interface, operation, record_
 
 /** Most entries are about messages. Positions follow the time, and have no gaps. */
 async function addAudit(db: Client, chats: string, assistantId: string): Promise<void> {
+  await db.query("begin");
+  await db.query("lock table audit_heads in exclusive mode"); // the service seals entries meanwhile
   await db.query(
     `create temporary table entries as select organization_id, ${COLUMNS} from audit_events union all
      select c.organization_id, c.id, 'CHANGE', 'SECRET', 'key', '203.0.113.1', 'REST', 'postMessage', 'Chat', c.id, '[]', c.started_at,
@@ -64,6 +66,7 @@ async function addAudit(db: Client, chats: string, assistantId: string): Promise
   await db.query(
     `update audit_heads h set position = (select max(position) from audit_events e where e.organization_id = h.organization_id)`,
   );
+  await db.query("commit");
 }
 
 const half = (before = 0) => `"${new Date(Date.now() - (DAYS / 2 - before) * 86_400_000).toISOString()}"`;
