@@ -46,7 +46,7 @@ async function verifyStored(
 ): Promise<(AuditVerdict & { organizationId: string })[]> {
   const ids =
     organization === undefined
-      ? await database.organizationIds()
+      ? await database.everyOrganization()
       : [await existingOrganization(database, organization)];
   const verdicts = [];
   for (const organizationId of ids) {

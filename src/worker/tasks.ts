@@ -27,6 +27,7 @@ import { expireExports } from "../privacy/exports/expire";
 import { EndUserExports } from "../privacy/exports/exports";
 import { removeArchive } from "../privacy/people/withdraw";
 import { sequenceAll } from "../events/events/sequencer";
+import { sumDeliveries } from "../events/webhooks/delivery-sums";
 import { measureSizes } from "../account/organization/measure-sizes";
 import { embedPassages } from "../assistants/knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";
@@ -171,6 +172,10 @@ export const periodicTasks = {
   "facts.sum": {
     at: "* * * * *",
     run: (database, _, stop) => sumFacts(database, stop),
+  },
+  "deliveries.sum": {
+    at: "*/5 * * * *",
+    run: (database, _, stop) => sumDeliveries(database, { stop }),
   },
   "assistants.versions": {
     at: "* * * * *",

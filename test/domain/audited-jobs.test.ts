@@ -189,6 +189,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "facts.keep": DERIVED,
   "facts.sum": DERIVED,
   "logs.count": DERIVED,
+  "deliveries.sum": DERIVED,
   "assistants.versions": DERIVED,
   "size.measure": DERIVED,
 };

@@ -183,6 +183,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "facts.keep": onlyLogged("facts.keep"),
   "facts.sum": onlyLogged("facts.sum"),
   "logs.count": onlyLogged("logs.count"),
+  "deliveries.sum": onlyLogged("deliveries.sum"),
   "assistants.versions": onlyLogged("assistants.versions"),
   "assistants.removeVersions": onlyLogged("assistants.removeVersions"),
   "chat.endIdle": onlyLogged("chat.endIdle"),

@@ -201,6 +201,7 @@ const CASES = {
   "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
   "facts.sum": periodic("facts.sum", "conversation_facts_kept"),
   "logs.count": periodic("logs.count", "log_changes"),
+  "deliveries.sum": periodic("deliveries.sum", "delivery_sum_heads"),
   "assistants.removeVersions": periodic("assistants.removeVersions", "assistant_versions"),
   "retention.enforce": periodic("retention.enforce", "retentions"),
   "erasure.resume": periodic("erasure.resume", "erasures"),

@@ -56,6 +56,10 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   version_texts: "assistant_id content digest organization_id",
   // Only ids; those of a conversation are removed as soon as nothing waits.
   delivery_queues: "chat_id claim delivery_id destination_id organization_id",
+  // Counts by quarters of an hour.
+  delivery_sums: "destination_id organization_id",
+  delivery_sum_gaps: "organization_id",
+  delivery_sum_heads: "organization_id",
   deployments: "id organization_id",
   key_lookup: "key_id lookup organization_id",
   model_credentials: "base_url id organization_id provider sealed_key",

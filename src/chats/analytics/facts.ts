@@ -5,7 +5,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { Pieces } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, FUNCTION_FACTS } from "./measures";
 import type { AnalyticsInput, Period } from "./period";
-import { spansOf, type Span, type Unit } from "./spans";
+import { boundsOf, spansOf, type Span, type Unit } from "./spans";
 
 type Filter = Pick<AnalyticsInput, "assistantId" | "channel" | "projectId">;
 
@@ -142,8 +142,8 @@ export class Facts {
     const units = slots.map(({ unit }) => unit);
     return this.read(isWhole ? figures.ofOrganization : figures.ofAssistants, [
       units,
-      ...bounds(slots),
-      ...bounds(edges),
+      ...boundsOf(slots),
+      ...boundsOf(edges),
       ...more,
     ]);
   }
@@ -152,8 +152,3 @@ export class Facts {
     return spansOf(this.period.from.getTime(), this.period.to.getTime(), units);
   }
 }
-
-const bounds = (spans: readonly Span[]): [from: string[], to: string[]] => [
-  spans.map(({ from }) => new Date(from).toISOString()),
-  spans.map(({ to }) => new Date(to).toISOString()),
-];

@@ -12,8 +12,6 @@ export const ANSWER_BOUNDS = [
 export const MESSAGE_BOUNDS = [1, 3, 5, 9, 17, 33, 65];
 /** In seconds. */
 export const LENGTH_BOUNDS = [15, 30, 60, 120, 300, 600, 1_800, 3_600];
-/** In milliseconds. */
-export const DELIVERY_BOUNDS = [50, 100, 200, 400, 800, 1_500, 3_000, 6_000, 10_000];
 
 /** @param counts by index of PostgreSQL's width_bucket: 0 is below the first bound */
 export const bucketsOf = (bounds: readonly number[], counts: readonly number[]): Bucket[] =>

@@ -1,10 +1,9 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
-import { unprepared } from "../../platform/database/statement";
 import { figuresOf, type Facts } from "./facts";
 import { addUp, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
 import { ANSWER_TIMES, TOTALS } from "./measures";
-import { ceiling, floor, quartersWithout } from "./spans";
+import { spansWithinDays } from "./day-spans";
 
 /** Counts of conversations: of one day and channel, or added up. */
 export interface Counts {
@@ -51,25 +50,9 @@ const SLICES = figuresOf<Slice>({
   order: "having sum(conversations) <> 0",
 });
 
-/**
- * Quarters of an hour that belong to two days of a time zone. Midnight is at a quarter in every time zone since 1972,
- * except when clocks were put back shortly after it.
- */
-const SPLIT_QUARTERS = unprepared<{ at: Date }>(({ db }) =>
-  db.raw(
-    `select at from (select generate_series($2::timestamptz, $3::timestamptz, interval '15 minutes') as at) quarter
-     where $1::text is not null
-       and (at at time zone $4)::date <> ((at + interval '14 minutes 59.999999 seconds') at time zone $4)::date`,
-  ),
-);
-
 /** Reads counts by day and channel. */
 export async function slicesOf(facts: Facts, scope: Scope): Promise<Slice[]> {
-  const { from, to, timezone } = facts.period;
-  const [first, last] = [ceiling(from.getTime(), "quarter"), floor(to.getTime(), "quarter") - 1];
-  const split = await scope.read(SPLIT_QUARTERS, [new Date(first), new Date(last), timezone]);
-  const starts = split.map(({ at }) => at.getTime());
-  return facts.figures(SLICES, [timezone], quartersWithout(starts, from.getTime(), to.getTime()));
+  return facts.figures(SLICES, [facts.period.timezone], await spansWithinDays(scope, facts.period));
 }
 
 /** Adds up counts. */

@@ -30,3 +30,9 @@ export function quartersWithout(split: readonly number[], from: number, to: numb
 
 export const floor = (time: number, unit: Unit): number => Math.floor(time / UNIT_MS[unit]) * UNIT_MS[unit];
 export const ceiling = (time: number, unit: Unit): number => Math.ceil(time / UNIT_MS[unit]) * UNIT_MS[unit];
+
+/** The starts and the ends of spans, as parameters of a statement. */
+export const boundsOf = (spans: readonly Span[]): [from: string[], to: string[]] => [
+  spans.map(({ from }) => new Date(from).toISOString()),
+  spans.map(({ to }) => new Date(to).toISOString()),
+];

@@ -1,18 +1,13 @@
-import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
+import { DELIVERY_BOUNDS } from "../../events/webhooks/delivery-sums";
 import { NEWEST_FIRST } from "../../platform/database/order";
-import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
-import { addUp, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
+import { deliverySlices, type DeliverySlice } from "./delivery-slices";
+import { addUp, bucketsOf, percentile } from "./histogram";
 import { daysOf, type Period } from "./period";
 
 /** Counts of deliveries, of one day or all days. */
-export interface DeliveryCounts {
+export interface DeliveryCounts extends Omit<DeliverySlice, "day" | "times"> {
   readonly deliveries: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly pending: number;
-  /** Tried more than once, whatever their status. */
-  readonly retried: number;
   readonly medianMs: number | null;
 }
 
@@ -30,64 +25,28 @@ export interface WebhookHealth extends DeliveryCounts {
   readonly days: (DeliveryCounts & { readonly date: string })[];
 }
 
-interface DeliveryGroup {
-  readonly day: string;
-  readonly status: "PENDING" | "DELIVERED" | "FAILED";
-  readonly retried: boolean;
-  /** Index of the histogram bucket of the response time; null unless delivered. */
-  readonly bucket: number | null;
-  readonly count: number;
-}
-
-const CONDITIONS: Conditions<"projectId"> = {
-  projectId: (rows, value, { table }) =>
-    rows.whereIn("destinationId", table("webhook_destinations").select("id").where({ projectId: value })),
-};
-
-/** Not prepared, because a day and a year need different plans. */
-const GROUPS = new FilteredStatement<DeliveryGroup, "projectId">(
-  CONDITIONS,
-  ({ table, $, db, narrowed }) =>
-    narrowed(table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2)))
-      .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
-      .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
-      .select(db.raw(`width_bucket(duration_ms, array[${DELIVERY_BOUNDS.join(", ")}]) as bucket`))
-      .groupByRaw("(created_at at time zone ?)::date, 2, 3, 5", [$(3)]),
-  false,
-);
-
 /** Statistics of the deliveries created in a period, of the organization or a project. */
 export async function webhookHealth(
   scope: Scope,
   period: Period,
   projectId: string | null,
 ): Promise<WebhookHealth> {
-  const { from, to, timezone } = period;
-  const { statement, values } = GROUPS.by({ projectId });
-  const all = [from, to, timezone, ...values];
-  const groups = scope.assistantIds
-    ? []
-    : await replicated(scope, (reader) => reader.readLong(statement, all));
+  const slices = scope.assistantIds ? [] : await deliverySlices(scope, period, projectId);
   const days = daysOf(period).map((date) => ({
     date,
-    ...countsOf(groups.filter(({ day }) => day === date)),
+    ...countsOf(slices.filter(({ day }) => day === date)),
   }));
-  return { ...countsOf(groups), days };
+  return { ...countsOf(slices), days };
 }
 
-function countsOf(groups: readonly DeliveryGroup[]): DeliveryCounts {
-  const count = (matches: (group: DeliveryGroup) => boolean) =>
-    groups.filter(matches).reduce((sum, { count }) => sum + count, 0);
-  const times = addUp(
-    groups.map(({ bucket, count }) =>
-      [0, ...DELIVERY_BOUNDS].map((_, index) => (index === bucket ? count : 0)),
-    ),
-  );
+function countsOf(slices: readonly DeliverySlice[]): DeliveryCounts {
+  const count = (of: (slice: DeliverySlice) => number) => slices.reduce((sum, slice) => sum + of(slice), 0);
+  const times = addUp(slices.map((slice) => slice.times));
   return {
-    deliveries: count(() => true),
-    delivered: count(({ status }) => status === "DELIVERED"),
-    failed: count(({ status }) => status === "FAILED"),
-    pending: count(({ status }) => status === "PENDING"),
+    deliveries: count(({ delivered, failed, pending }) => delivered + failed + pending),
+    delivered: count(({ delivered }) => delivered),
+    failed: count(({ failed }) => failed),
+    pending: count(({ pending }) => pending),
     retried: count(({ retried }) => retried),
     medianMs: percentile(bucketsOf(DELIVERY_BOUNDS, times), 0.5) ?? null,
   };

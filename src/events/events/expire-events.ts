@@ -1,6 +1,7 @@
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { leaveGaps } from "../webhooks/delivery-sums";
 
 /** Events deleted by one statement; their deliveries are deleted by cascade. */
 const BATCH_SIZE = 500;
@@ -50,5 +51,6 @@ async function remove(scope: Scope, ids: readonly string[], days: number): Promi
         .where({ status: "PENDING" })
         .orWhereRaw("next_attempt_at >= now() - ? * interval '1 day'", [days]),
     );
+  await leaveGaps(scope, ids);
   return await scope.table("events").whereIn("id", ids).whereNotIn("id", needed).delete();
 }

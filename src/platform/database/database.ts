@@ -126,10 +126,9 @@ export class Database {
     return this.organizationsOf("parley_uncounted_organizations()");
   }
 
-  /** Ids of all organizations. */
-  async organizationIds(): Promise<string[]> {
-    const rows = await this.knex<{ id: string }>("organizations").select("id").orderBy("id");
-    return rows.map(({ id }) => id);
+  /** Organizations with deliveries that are older than this and in no sum yet. */
+  uncountedDeliveries(minutes: number): Promise<string[]> {
+    return this.organizationsOf("parley_uncounted_deliveries(now() - ? * interval '1 minute')", [minutes]);
   }
 
   /** Organizations with audit entries that are not numbered yet; at most 1,000. */

@@ -10,8 +10,10 @@ import type { Knex } from "knex";
  *   make the counts wrong.
  * - `versions`: versions of assistants. Versions are made when all servers make them: others would change an assistant
  *   without one.
+ * - `quarters`: counts of deliveries by quarters of an hour. Deliveries are counted when all servers know them: others
+ *   would delete deliveries and leave the counts.
  */
-const SERVER_MARKS = ["sums", "recipe", "blocks", "versions"];
+const SERVER_MARKS = ["sums", "recipe", "blocks", "versions", "quarters"];
 
 /** PostgreSQL cuts longer names of connections. */
 const MAX_NAME_BYTES = 63;

@@ -362,6 +362,32 @@ export interface Tables {
     claim: NullableColumn<string>;
     posted: ColumnWithDefault<number>;
   };
+  delivery_sum_gaps: {
+    organizationId: Column<string>;
+    startsAt: Column<Date>;
+  };
+  delivery_sum_heads: {
+    organizationId: Column<string>;
+    until: Column<Date>;
+  };
+  delivery_sums: {
+    organizationId: Column<string>;
+    startsAt: Column<Date>;
+    destinationId: Column<string>;
+    delivered: Column<number>;
+    failed: Column<number>;
+    retried: Column<number>;
+    t0: Column<number>;
+    t1: Column<number>;
+    t2: Column<number>;
+    t3: Column<number>;
+    t4: Column<number>;
+    t5: Column<number>;
+    t6: Column<number>;
+    t7: Column<number>;
+    t8: Column<number>;
+    t9: Column<number>;
+  };
   deployments: {
     organizationId: Column<string>;
     id: Column<string>;
@@ -970,6 +996,9 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   conversation_sums: ["organizationId", "assistantId", "unit", "startsAt", "channel", "conversations", "messages", "seconds", "questions", "answers", "answerMs", "notKnown", "errors", "noAnswer", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"],
   deliveries: ["organizationId", "id", "eventId", "destinationId", "chatId", "status", "attempt", "claimedUntil", "nextAttemptAt", "attempts", "createdAt", "durationMs", "chatSequence"],
   delivery_queues: ["organizationId", "destinationId", "chatId", "deliveryId", "dueAt", "claim", "posted"],
+  delivery_sum_gaps: ["organizationId", "startsAt"],
+  delivery_sum_heads: ["organizationId", "until"],
+  delivery_sums: ["organizationId", "startsAt", "destinationId", "delivered", "failed", "retried", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"],
   deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt", "key", "assistantVersion"],
   end_reason_sums: ["organizationId", "assistantId", "startsAt", "channel", "reason", "conversations"],
   end_user_exports: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "problem", "attempt", "chatIds", "archiveId", "size", "chats", "messages", "events", "files", "recordings", "absent", "requestedAt", "finishedAt", "expiresAt"],

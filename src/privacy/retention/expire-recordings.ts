@@ -1,4 +1,5 @@
 import { enqueueErasure } from "../../channels/calls/erase-call";
+import { leaveGaps } from "../../events/webhooks/delivery-sums";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
@@ -25,8 +26,11 @@ export async function expireRecordings(
       .limit(BATCH_SIZE)
       .forUpdate();
     const ids = old.map(({ id }) => id);
-    const recordingEvents = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
-    operation.count({ recordings: ids.length, events: await recordingEvents.delete() });
+    const found = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
+    const events = (await found.select("id")).map(({ id }) => id);
+    await leaveGaps(scope, events);
+    await scope.table("events").whereIn("id", events).delete();
+    operation.count({ recordings: ids.length, events: events.length });
     await enqueueErasure(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
     return old.length === BATCH_SIZE;

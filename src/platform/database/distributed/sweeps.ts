@@ -99,6 +99,15 @@ const SWEEPS: readonly Sweep[] = [
      union select b.organization_id from public.log_blocks b where b.logs is null or b.logs > 4000`,
   },
   {
+    signature: "parley_uncounted_deliveries(before timestamptz)",
+    columns: "organization_id text",
+    query: `select g.organization_id from public.delivery_sum_gaps g
+     union select w.organization_id from public.webhook_destinations w
+     left join public.delivery_sum_heads h on h.organization_id = w.organization_id
+     where exists (select from public.deliveries d where d.organization_id = w.organization_id
+       and d.created_at >= coalesce(h.until, '-infinity') and d.created_at < before)`,
+  },
+  {
     signature: "parley_unfinished_erasures(silence interval)",
     columns: "organization_id text, erasure_id text",
     query: `select e.organization_id, e.id as erasure_id from public.erasures e
