@@ -1,6 +1,7 @@
 import type { Conditions } from "../../platform/database/filtered-statement";
 import type { Condition } from "../../platform/database/statement";
 import type { Scope } from "../../platform/database/scope";
+import { boundFrom, boundTo, CREATED_AT } from "../../platform/database/time-bounds";
 import type { ChainedAudit } from "./chain";
 import { digestsOf, type AuditActor } from "./note";
 
@@ -48,6 +49,12 @@ export const AUDIT_CONDITIONS: Conditions<keyof AuditFilter> = {
       digests,
     ]);
   },
-  from: (rows, value) => rows.where("createdAt", ">=", value),
-  to: (rows, value) => rows.where("createdAt", "<", value),
+  from: (rows, value, { table }) => {
+    boundFrom(rows, table("audit_events"), "position", value);
+    rows.whereRaw(`${CREATED_AT} >= ?`, [value]);
+  },
+  to: (rows, value, { table }) => {
+    boundTo(rows, table("audit_events"), "position", value);
+    rows.whereRaw(`${CREATED_AT} < ?`, [value]);
+  },
 };

@@ -4,6 +4,7 @@ import { FilteredStatement, type Conditions } from "../../platform/database/filt
 import { inBothOrders } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { AuditLog } from "./audit-log";
 import { AUDIT_CONDITIONS, conditionsOf, type AuditFilter } from "./audit-conditions";
 
@@ -29,7 +30,7 @@ const BOUNDS: Conditions<keyof Bounds> = {
 /** Planned for each run: how many entries a value has decides by which index they are found. Parameter: limit. */
 const FOUND = inBothOrders(
   (order) =>
-    new FilteredStatement<AuditRow, keyof typeof AUDIT_CONDITIONS | keyof Bounds>(
+    new FilteredStatement<AuditRow, keyof AuditFilter | keyof Bounds>(
       { ...AUDIT_CONDITIONS, ...BOUNDS },
       ({ table, narrowed, db, $ }) => {
         const query: Knex.Raw = db.raw("? limit ?", [
@@ -42,16 +43,23 @@ const FOUND = inBothOrders(
     ),
 );
 
-const COUNT = new FilteredStatement<{ readonly count: string }, keyof typeof AUDIT_CONDITIONS>(
+const COUNT = new FilteredStatement<{ readonly count: string }, keyof AuditFilter>(
   AUDIT_CONDITIONS,
   ({ table, narrowed }) => narrowed(table("audit_events")).count("*"),
   false,
 );
 
+/** Positions have no gaps. */
+const COUNT_ALL = statement<{ readonly count: string }>(({ table, db }) =>
+  table("audit_events").select(db.raw("coalesce(max(position) - min(position) + 1, 0) as count")),
+);
+
 /** The number of entries that match a filter. */
 export async function countAudit(scope: Scope, filter: AuditFilter): Promise<number> {
-  const { statement, values } = COUNT.by(conditionsOf(scope, filter));
-  const [total] = await scope.readLong(statement, values);
+  const conditions = conditionsOf(scope, filter);
+  const isWhole = Object.values(conditions).every((value) => value == null);
+  const { statement: matching, values } = COUNT.by(conditions);
+  const [total] = await (isWhole ? scope.read(COUNT_ALL) : scope.readLong(matching, values));
   return Number(total?.count);
 }
 

@@ -3,6 +3,7 @@ import { spanned, type Place, type Span } from "../../platform/database/connecti
 import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { boundFrom, boundTo, CREATED_AT } from "../../platform/database/time-bounds";
 
 export interface EventFilter {
   readonly name?: EventName | null;
@@ -32,37 +33,20 @@ export function matching(scope: Scope, filter: EventFilter, isIndexed: boolean):
   return rows;
 }
 
-/** Longer than a transaction that records events. */
-const MARGIN = "interval '10 minutes'";
-/** Events whose positions make a bound. A few with a wrong time, as while a clock is wrong, do not change it. */
-const NEIGHBORS = 1_000;
-/** Not found by the index of times: all events between the times would have to be sorted. */
-const CREATED_AT = "created_at + interval '0'";
-
-/**
- * Narrows events to those between two times. Positions follow the times, except for transactions that take long, so the
- * times become bounds of positions.
- */
+/** Narrows events to those between two times. */
 function between(
   scope: Scope,
   rows: RowsOf<"events">,
   { createdAfter, createdBefore }: EventFilter,
 ): RowsOf<"events"> {
   // Events of all assistants, whatever the credential may see: none is shown.
-  const near = () =>
-    scope.unlimited().table("events").select("transaction").whereNotNull("transaction").limit(NEIGHBORS);
+  const near = () => scope.unlimited().table("events").whereNotNull("transaction");
   if (createdAfter != null) {
-    const later = near()
-      .whereRaw(`created_at > ?::timestamptz - ${MARGIN}`, [createdAfter])
-      .orderBy("createdAt");
-    rows.whereRaw(`transaction >= (select transaction from (?) near order by 1 limit 1)`, [later]);
+    boundFrom(rows, near(), "transaction", createdAfter);
     rows.whereRaw(`${CREATED_AT} > ?`, [createdAfter]);
   }
   if (createdBefore != null) {
-    const earlier = near().whereRaw(`created_at < ?::timestamptz + ${MARGIN}`, [createdBefore]);
-    rows.whereRaw(`transaction <= (select transaction from (?) near order by 1 desc limit 1)`, [
-      earlier.orderBy("createdAt", "desc"),
-    ]);
+    boundTo(rows, near(), "transaction", createdBefore);
     rows.whereRaw(`${CREATED_AT} < ?`, [createdBefore]);
   }
   return rows;
