@@ -46,8 +46,8 @@ const NEXT = unprepared<Span>(({ db, $ }) =>
       select created_at as at from deliveries d
       where d.organization_id = $1 and d.created_at >= (select at from start) order by created_at offset ? limit 1
     )
-    select start.at as "from", least(${UNCOUNTED_FROM},
-      coalesce(greatest(${quarterOf("(select at from size)")}, start.at + interval '15 minutes'), 'infinity')) as "to"
+    select start.at as "from", least(${UNCOUNTED_FROM}, coalesce(
+      (select greatest(${quarterOf("size.at")}, start.at + interval '15 minutes') from size), 'infinity')) as "to"
     from start where start.at < ${UNCOUNTED_FROM}`,
     [$(1)],
   ),
