@@ -27,7 +27,7 @@ import { expireExports } from "../privacy/exports/expire";
 import { EndUserExports } from "../privacy/exports/exports";
 import { removeArchive } from "../privacy/people/withdraw";
 import { sequenceAll } from "../events/events/sequencer";
-import { sumDeliveries } from "../events/webhooks/delivery-sums";
+import { sumDeliveries } from "../events/events/delivery-sums";
 import { measureSizes } from "../account/organization/measure-sizes";
 import { embedPassages } from "../assistants/knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";

@@ -66,7 +66,7 @@ describe("migrations", () => {
   });
 
   test("count messages from before there were statistics, including failed functions", async () => {
-    for (const name of ["045-analytics-sums", "009-analytics"])
+    for (const name of ["070-delivery-sums", "045-analytics-sums", "009-analytics"])
       await db.migrate.down({ migrationSource, name });
     await db.raw(`insert into organizations (id, name) values ('old', 'Old')`);
     await db.raw(`insert into assistants (organization_id, id, name) values ('old', 'a', 'Ada')`);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "@jest/globals";
-import { sumDeliveries } from "../../src/events/webhooks/delivery-sums";
+import { sumDeliveries } from "../../src/events/events/delivery-sums";
 import { useApp } from "../support/app";
 import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
 

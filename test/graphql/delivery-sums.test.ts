@@ -3,7 +3,7 @@ import pino from "pino";
 import { jobOf } from "../../src/account/audit/note";
 import { percentile } from "../../src/chats/analytics/histogram";
 import { expireEvents } from "../../src/events/events/expire-events";
-import { sumDeliveries } from "../../src/events/webhooks/delivery-sums";
+import { sumDeliveries } from "../../src/events/events/delivery-sums";
 import { onlineSteps } from "../../src/platform/database/migrations";
 import { OnlineSteps } from "../../src/platform/database/online-steps";
 import { openClient } from "../../src/platform/database/open-client";

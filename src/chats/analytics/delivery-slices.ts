@@ -1,4 +1,4 @@
-import { TIME_BUCKET, TIMES } from "../../events/webhooks/delivery-sums";
+import { TIME_BUCKET, TIMES } from "../../events/events/delivery-sums";
 import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
@@ -26,7 +26,6 @@ const CONDITIONS: Conditions<"projectId"> = {
 const COUNTS = ["delivered", "failed", "pending", "retried"];
 const sum = (name: string) => `coalesce(sum(${name}), 0)::float8`;
 const dayOf = (time: string) => `(${time} at time zone $2)::date as day`;
-const within = (time: string) => `${time} >= span.since and ${time} < span.until`;
 const countIf = (condition: string) => `case when ${condition} then count else 0 end`;
 
 /** Of a group of deliveries: their counts by status, then by bucket. */
@@ -46,22 +45,26 @@ const SLICES = new FilteredStatement<DeliverySlice, "projectId">(
   CONDITIONS,
   ({ table, $, db, narrowed }) => {
     const head = table("delivery_sum_heads").select("until");
-    const gaps = table("delivery_sum_gaps").whereRaw(within("starts_at"));
-    const sums = narrowed(table("delivery_sums").whereRaw(within("starts_at")));
-    const deliveries = narrowed(table("deliveries").whereRaw(within("created_at")));
+    const gaps = table("delivery_sum_gaps").whereRaw("starts_at >= whole.since and starts_at < whole.until");
+    const sums = narrowed(
+      table("delivery_sums").whereRaw("starts_at >= whole.since and starts_at < whole.until"),
+    );
+    const deliveries = narrowed(
+      table("deliveries").whereRaw("created_at >= uncounted.since and created_at < uncounted.until"),
+    );
     return db.raw(
       `with whole as (
         select since, until, coalesce((?), '-infinity') as counted_until from unnest(?::timestamptz[], ?::timestamptz[]) span (since, until)
       ), uncounted as (
         select since, until from unnest(?::timestamptz[], ?::timestamptz[]) span (since, until)
         union all select greatest(since, counted_until), until from whole where until > counted_until
-        union all select starts_at, starts_at + interval '15 minutes' from whole span cross join lateral (? offset 0) gap
+        union all select starts_at, starts_at + interval '15 minutes' from whole cross join lateral (? offset 0) gap
       ), groups as (
         select ${dayOf("created_at")}, status, attempt > 1 as retried, ${TIME_BUCKET} as bucket, count(*) as count
-        from uncounted span cross join lateral (? offset 0) delivery group by 1, 2, 3, 4
+        from uncounted cross join lateral (? offset 0) delivery group by 1, 2, 3, 4
       ), parts as (
         select ${dayOf("starts_at")}, delivered, failed, 0 as pending, retried, ${TIMES.join(", ")}
-        from whole span cross join lateral (? offset 0) counted
+        from whole cross join lateral (? offset 0) counted
         union all select day, ${OF_GROUP.join(", ")} from groups
       )
       select day::text, ${COUNTS.map((name) => `${sum(name)} as ${name}`).join(", ")}, array[${TIMES.map(sum).join(", ")}] as times
@@ -70,7 +73,7 @@ const SLICES = new FilteredStatement<DeliverySlice, "projectId">(
         ...[head, $(2), $(3), $(4), $(5)],
         gaps.select("startsAt"),
         deliveries.select("createdAt", "status", "attempt", "durationMs"),
-        sums.select(db.raw(["starts_at", "delivered", "failed", "retried", ...TIMES].join(", "))),
+        sums.select(db.raw(`starts_at, delivered, failed, retried, ${TIMES.join(", ")}`)),
       ],
     );
   },

@@ -1,4 +1,4 @@
-import { DELIVERY_BOUNDS } from "../../events/webhooks/delivery-sums";
+import { DELIVERY_BOUNDS } from "../../events/events/delivery-sums";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { deliverySlices, type DeliverySlice } from "./delivery-slices";

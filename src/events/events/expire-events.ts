@@ -1,7 +1,7 @@
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { leaveGaps } from "../webhooks/delivery-sums";
+import { leaveGaps } from "./delivery-sums";
 
 /** Events deleted by one statement; their deliveries are deleted by cascade. */
 const BATCH_SIZE = 500;

@@ -1,6 +1,6 @@
 import type { ChatRow } from "../../chats/chats/chats";
 import { noteLogs } from "../../chats/logs/log-changes";
-import { leaveGaps } from "../../events/webhooks/delivery-sums";
+import { leaveGaps } from "../../events/events/delivery-sums";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { withdrawExports } from "../people/withdraw";

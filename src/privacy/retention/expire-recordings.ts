@@ -1,5 +1,5 @@
 import { enqueueErasure } from "../../channels/calls/erase-call";
-import { leaveGaps } from "../../events/webhooks/delivery-sums";
+import { leaveGaps } from "../../events/events/delivery-sums";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 

@@ -89,11 +89,9 @@ const GROUPS = unprepared<Group>(({ table, $, db }) => {
   );
 });
 
+const FURTHER = "on conflict (organization_id) do update set until = excluded.until";
 const MOVE_HEAD = unprepared(({ db }) =>
-  db.raw(
-    `insert into delivery_sum_heads (organization_id, until) values ($1, $2)
-     on conflict (organization_id) do update set until = excluded.until`,
-  ),
+  db.raw(`insert into delivery_sum_heads (organization_id, until) values ($1, $2) ${FURTHER}`),
 );
 
 export interface SumOptions {
