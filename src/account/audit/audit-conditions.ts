@@ -1,7 +1,7 @@
 import type { Conditions } from "../../platform/database/filtered-statement";
 import type { Condition } from "../../platform/database/statement";
 import type { Scope } from "../../platform/database/scope";
-import { boundFrom, boundTo, CREATED_AT } from "../../platform/database/time-bounds";
+import { boundByTime, CREATED_AT } from "../../platform/database/time-bounds";
 import type { ChainedAudit } from "./chain";
 import { digestsOf, type AuditActor } from "./note";
 
@@ -50,11 +50,11 @@ export const AUDIT_CONDITIONS: Conditions<keyof AuditFilter> = {
     ]);
   },
   from: (rows, value, { table }) => {
-    boundFrom(rows, table("audit_events"), "position", value);
+    boundByTime("from", rows, table("audit_events"), "position", value);
     rows.whereRaw(`${CREATED_AT} >= ?`, [value]);
   },
   to: (rows, value, { table }) => {
-    boundTo(rows, table("audit_events"), "position", value);
+    boundByTime("to", rows, table("audit_events"), "position", value);
     rows.whereRaw(`${CREATED_AT} < ?`, [value]);
   },
 };

@@ -4,7 +4,7 @@ import { FilteredStatement, type Conditions } from "../../platform/database/filt
 import { inBothOrders } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
+import { statement as prepared } from "../../platform/database/statement";
 import { AuditLog } from "./audit-log";
 import { AUDIT_CONDITIONS, conditionsOf, type AuditFilter } from "./audit-conditions";
 
@@ -50,16 +50,15 @@ const COUNT = new FilteredStatement<{ readonly count: string }, keyof AuditFilte
 );
 
 /** Positions have no gaps. */
-const COUNT_ALL = statement<{ readonly count: string }>(({ table, db }) =>
+const COUNT_ALL = prepared<{ readonly count: string }>(({ table, db }) =>
   table("audit_events").select(db.raw("coalesce(max(position) - min(position) + 1, 0) as count")),
 );
 
 /** The number of entries that match a filter. */
 export async function countAudit(scope: Scope, filter: AuditFilter): Promise<number> {
   const conditions = conditionsOf(scope, filter);
-  const isWhole = Object.values(conditions).every((value) => value == null);
-  const { statement: matching, values } = COUNT.by(conditions);
-  const [total] = await (isWhole ? scope.read(COUNT_ALL) : scope.readLong(matching, values));
+  const { statement, values } = COUNT.by(conditions);
+  const [total] = await (values.length === 0 ? scope.read(COUNT_ALL) : scope.readLong(statement, values));
   return Number(total?.count);
 }
 

@@ -4,7 +4,7 @@ import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { spansWithinDays } from "./day-spans";
 import type { Period } from "./period";
-import { boundsOf } from "./spans";
+import { boundsOf, slotsAndEdges } from "./spans";
 
 /** Counts of the deliveries of one day. */
 export interface DeliverySlice {
@@ -28,7 +28,7 @@ const sum = (name: string) => `coalesce(sum(${name}), 0)::float8`;
 const dayOf = (time: string) => `(${time} at time zone $2)::date as day`;
 const countIf = (condition: string) => `case when ${condition} then count else 0 end`;
 
-/** Of a group of deliveries: their counts by status, then by bucket. */
+/** SQL: the columns of a group of deliveries, in the order of those of the sums. */
 const OF_GROUP = [
   ...["DELIVERED", "FAILED", "PENDING"].map((status) => countIf(`status = '${status}'`)),
   countIf("retried"),
@@ -86,9 +86,7 @@ export async function deliverySlices(
   period: Period,
   projectId: string | null,
 ): Promise<DeliverySlice[]> {
-  const spans = await spansWithinDays(scope, period);
-  const whole = spans.filter(({ unit }) => unit !== "none");
-  const edges = spans.filter(({ unit }) => unit === "none");
+  const [whole, edges] = slotsAndEdges(await spansWithinDays(scope, period));
   const { statement, values } = SLICES.by({ projectId });
   const all = [period.timezone, ...boundsOf(whole), ...boundsOf(edges), ...values];
   return replicated(scope, (from) => from.readLong(statement, all));

@@ -5,7 +5,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { Pieces } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, FUNCTION_FACTS } from "./measures";
 import type { AnalyticsInput, Period } from "./period";
-import { boundsOf, spansOf, type Span, type Unit } from "./spans";
+import { boundsOf, slotsAndEdges, spansOf, type Span, type Unit } from "./spans";
 
 type Filter = Pick<AnalyticsInput, "assistantId" | "channel" | "projectId">;
 
@@ -137,8 +137,7 @@ export class Facts {
   ): Promise<R[]> {
     const { assistantId, projectId } = this.filter;
     const isWhole = assistantId == null && projectId == null && !this.scope.assistantIds;
-    const slots = spans.filter(({ unit }) => unit !== "none");
-    const edges = spans.filter(({ unit }) => unit === "none");
+    const [slots, edges] = slotsAndEdges(spans);
     const units = slots.map(({ unit }) => unit);
     return this.read(isWhole ? figures.ofOrganization : figures.ofAssistants, [
       units,

@@ -31,6 +31,12 @@ export function quartersWithout(split: readonly number[], from: number, to: numb
 export const floor = (time: number, unit: Unit): number => Math.floor(time / UNIT_MS[unit]) * UNIT_MS[unit];
 export const ceiling = (time: number, unit: Unit): number => Math.ceil(time / UNIT_MS[unit]) * UNIT_MS[unit];
 
+/** The spans that are counted by sums, and those that are counted one by one. */
+export const slotsAndEdges = (spans: readonly Span[]): [slots: Span[], edges: Span[]] => [
+  spans.filter(({ unit }) => unit !== "none"),
+  spans.filter(({ unit }) => unit === "none"),
+];
+
 /** The starts and the ends of spans, as parameters of a statement. */
 export const boundsOf = (spans: readonly Span[]): [from: string[], to: string[]] => [
   spans.map(({ from }) => new Date(from).toISOString()),

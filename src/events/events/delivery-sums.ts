@@ -181,6 +181,12 @@ const COUNTED_QUARTERS = unprepared<{ startsAt: Date }>(({ db, $ }) =>
   ),
 );
 
+/** Deletes events and their deliveries, in a transaction. @returns their number */
+export async function deleteEvents(scope: Scope, ids: readonly string[]): Promise<number> {
+  await leaveGaps(scope, ids);
+  return await scope.table("events").whereIn("id", ids).delete();
+}
+
 /**
  * Takes the quarters of the deliveries of events out of the sums, before these events are deleted in the same
  * transaction. A job counts what is left of them.

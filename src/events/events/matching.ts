@@ -3,7 +3,7 @@ import { spanned, type Place, type Span } from "../../platform/database/connecti
 import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
-import { boundFrom, boundTo, CREATED_AT } from "../../platform/database/time-bounds";
+import { boundByTime, CREATED_AT } from "../../platform/database/time-bounds";
 
 export interface EventFilter {
   readonly name?: EventName | null;
@@ -42,11 +42,11 @@ function between(
   // Events of all assistants, whatever the credential may see: none is shown.
   const near = () => scope.unlimited().table("events").whereNotNull("transaction");
   if (createdAfter != null) {
-    boundFrom(rows, near(), "transaction", createdAfter);
+    boundByTime("from", rows, near(), "transaction", createdAfter);
     rows.whereRaw(`${CREATED_AT} > ?`, [createdAfter]);
   }
   if (createdBefore != null) {
-    boundTo(rows, near(), "transaction", createdBefore);
+    boundByTime("to", rows, near(), "transaction", createdBefore);
     rows.whereRaw(`${CREATED_AT} < ?`, [createdBefore]);
   }
   return rows;

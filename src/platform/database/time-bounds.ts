@@ -8,37 +8,31 @@ const NEIGHBORS = 1_000;
 /** Not found by the index of times: all entries between the times would have to be sorted. */
 export const CREATED_AT = "created_at + interval '0'";
 
-/*
- * The entries of a ledger are listed by position. Positions follow the times, except for transactions that take long, so
- * times become bounds of positions. `near` are all entries of the ledger with a position.
+const SIDES = {
+  from: { near: "> ?::timestamptz -", order: "asc", bound: ">=" },
+  to: { near: "< ?::timestamptz +", order: "desc", bound: "<=" },
+};
+
+/**
+ * Leaves out the entries of a ledger that are much older than the start of a period, or much newer than its end. Entries
+ * are listed by position. Positions follow the times, except for transactions that take long, so times become bounds of
+ * positions.
+ * @param near all entries of the ledger with a position
+ * @param position column of the position
  */
-
-/** Leaves out entries that are much older than a time. */
-export function boundFrom(
+export function boundByTime(
+  side: keyof typeof SIDES,
   rows: Knex.QueryBuilder,
   near: Knex.QueryBuilder,
   position: string,
   time: Date | Knex.Raw,
 ): void {
+  const { near: within, order, bound } = SIDES[side];
   near
-    .whereRaw(`created_at > ?::timestamptz - ${MARGIN}`, [time])
-    .orderByRaw(`created_at limit ${NEIGHBORS}`);
-  rows.whereRaw(`${position} >= (select ${position} from (?) near order by 1 limit 1)`, [
-    near.select(position),
-  ]);
-}
-
-/** Leaves out entries that are much newer than a time. */
-export function boundTo(
-  rows: Knex.QueryBuilder,
-  near: Knex.QueryBuilder,
-  position: string,
-  time: Date | Knex.Raw,
-): void {
-  near
-    .whereRaw(`created_at < ?::timestamptz + ${MARGIN}`, [time])
-    .orderByRaw(`created_at desc limit ${NEIGHBORS}`);
-  rows.whereRaw(`${position} <= (select ${position} from (?) near order by 1 desc limit 1)`, [
-    near.select(position),
+    .select(position)
+    .whereRaw(`created_at ${within} ${MARGIN}`, [time])
+    .orderByRaw(`created_at ${order} limit ${NEIGHBORS}`);
+  rows.whereRaw(`${position} ${bound} (select ${position} from (?) near order by 1 ${order} limit 1)`, [
+    near,
   ]);
 }

@@ -1,6 +1,6 @@
 import type { ChatRow } from "../../chats/chats/chats";
 import { noteLogs } from "../../chats/logs/log-changes";
-import { leaveGaps } from "../../events/events/delivery-sums";
+import { deleteEvents } from "../../events/events/delivery-sums";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { withdrawExports } from "../people/withdraw";
@@ -102,10 +102,14 @@ async function deleteInBatches(
 ): Promise<void> {
   for (let deleted = batch; deleted === batch;)
     deleted = await scope.transaction(async (scope) => {
-      const some = await scope.table(table).select("id").whereIn("chatId", chatIds).limit(batch);
-      const ids = some.map(({ id }) => id);
-      if (table === "events") await leaveGaps(scope, ids);
-      const rows = await scope.table(table).whereIn("id", ids).delete();
+      const some = scope.table(table).select("id").whereIn("chatId", chatIds).limit(batch);
+      const rows =
+        table === "events"
+          ? await deleteEvents(
+              scope,
+              (await some).map(({ id }) => id),
+            )
+          : await scope.table(table).whereIn("id", some).delete();
       if (rows > 0) await count(scope, { [table]: rows });
       return rows;
     });

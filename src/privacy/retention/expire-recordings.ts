@@ -1,5 +1,5 @@
 import { enqueueErasure } from "../../channels/calls/erase-call";
-import { leaveGaps } from "../../events/events/delivery-sums";
+import { deleteEvents } from "../../events/events/delivery-sums";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
@@ -28,9 +28,7 @@ export async function expireRecordings(
     const ids = old.map(({ id }) => id);
     const found = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
     const events = (await found.select("id")).map(({ id }) => id);
-    await leaveGaps(scope, events);
-    await scope.table("events").whereIn("id", events).delete();
-    operation.count({ recordings: ids.length, events: events.length });
+    operation.count({ recordings: ids.length, events: await deleteEvents(scope, events) });
     await enqueueErasure(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
     return old.length === BATCH_SIZE;
