@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
+import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
 import type { Api } from "../support/api";
 import { startApp, useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
@@ -311,6 +313,58 @@ describe("a receiver that was quick and hangs for many conversations", () => {
     await stopped;
     await until(async () => (await queues()).length === 0);
     expect(ids().sort()).toEqual((await stored()).sort());
+  });
+});
+
+describe("a worker that has begun a delivery", () => {
+  const LEASE_MS = 60_000;
+  const ofOrganization = async () => {
+    const { id } = await running.api.get("/rest/v1/organization", 200);
+    return running.app.database.scope(id).of(DeliveryQueues);
+  };
+  const entry = { number: 1, status: 500, error: null, answer: "", startedAt: new Date().toISOString() };
+
+  test("records a result once, even if it repeats it because the answer of the database was lost", async () => {
+    await chatWith("one");
+    const queuesOf = await ofOrganization();
+    const [queue] = await queuesOf.claim(destinationId, 1, LEASE_MS);
+    const { id, attempt } = queue!.first!;
+    const result = {
+      id,
+      attempt,
+      status: "PENDING",
+      entry: [{ ...entry, durationMs: 5 }],
+      pauseMs: 5_000,
+      body: null,
+    } as const;
+    const step = { queue: queue!, result, continues: false, releases: true };
+    expect((await queuesOf.advance([step], LEASE_MS))[0]!.status).toBe("PENDING");
+    expect((await queuesOf.advance([step], LEASE_MS))[0]!.status).toBeUndefined();
+    expect(
+      await query(
+        "select attempts -> 1 as second from deliveries where destination_id = $1 and attempts <> '[]'",
+      ),
+    ).toEqual([{ second: null }]);
+  });
+
+  test("renews its claim of the delivery before that of the queue, as results are recorded", async () => {
+    await chatWith("one");
+    const queuesOf = await ofOrganization();
+    const [{ first, ...queue }] = (await queuesOf.claim(destinationId, 1, LEASE_MS)) as [ClaimedQueue];
+    const other = new Client({ connectionString: running.database.ownerUrl });
+    await other.connect();
+    await other.query("begin");
+    await other.query("select from deliveries where id = $1 for update", [first!.id]);
+    const renewed = queuesOf.renew([{ ...queue, id: first!.id, attempt: first!.attempt }], LEASE_MS);
+    const waits =
+      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    await until(async () => (await running.database.query(waits)).length > 0);
+    const own =
+      "select chat_id from delivery_queues where destination_id = $1 and claim = $2 for update nowait";
+    expect((await other.query(own, [destinationId, queue.claim])).rowCount).toBe(1);
+    await other.query("commit");
+    await other.end();
+    await renewed;
   });
 });
 

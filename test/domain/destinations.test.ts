@@ -141,6 +141,41 @@ describe("a destination that only fails", () => {
       [id, times, days],
     );
 
+  test("begins to count again if an attempt of before its PATCH fails after it", async () => {
+    let answer = (): void => undefined;
+    receiver.answer((res) => void (answer = () => res.writeHead(500).end()));
+    await failed(18, 6);
+    await trial();
+    await receiver.until(1);
+    await running.api.patch(`/rest/v1/settings/${id}`, { url: receiver.url }, 200);
+    answer();
+    await tried();
+    const recent =
+      "select failures from webhook_destinations where id = $1 and failing_since > now() - interval '1 minute'";
+    await until(async () => (await running.database.query(recent, [id])).length === 1);
+    expect(await running.database.query(recent, [id])).toEqual([{ failures: 1 }]);
+  });
+
+  test("gets nothing that was stored while it was being disabled", async () => {
+    await trial();
+    await tried();
+    const { query } = running.database;
+    await query("update webhook_destinations set enabled = false where id = $1", [id]);
+    // Requests that have read before that it is enabled.
+    await query(
+      `insert into deliveries (organization_id, id, event_id, destination_id)
+       select organization_id, 'late', event_id, destination_id from deliveries where destination_id = $1`,
+      [id],
+    );
+    await queueAll(running.database);
+    await until(async () => (await destination()).deliveries.every(({ status }) => status !== "PENDING"));
+    const late = await query(
+      "select status, attempts -> 0 ->> 'error' as error from deliveries where id = 'late'",
+    );
+    expect(late).toEqual([{ status: "FAILED", error: "Not sent: the webhook destination was disabled." }]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
   test("is disabled after 20 failures in five days, and gets nothing more until a PATCH", async () => {
     receiver.answer((res) => void res.writeHead(500).end());
     await failed(19, 5.01);

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { jobOf } from "../../src/account/audit/note";
 import { expireEvents } from "../../src/events/events/expire-events";
+import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { useApp } from "../support/app";
 import { until } from "../support/until";
 
@@ -36,7 +38,8 @@ async function expire(days: number): Promise<void> {
   const { database } = running.app;
   for (const id of await database.everyOrganization()) {
     const operation = () => jobOf("retention.enforce", "Event", null);
-    while (await expireEvents(database.scope(id), days, operation));
+    let reached: string | undefined = "";
+    while (reached !== undefined) reached = await expireEvents(database.scope(id), days, operation, reached);
   }
 }
 const left = async (): Promise<string[]> => {
@@ -61,6 +64,37 @@ describe("events", () => {
     await sent(40, 39, "FAILED");
     await expire(30);
     expect(await left()).toEqual(["60-1", "50-1"]);
+  });
+
+  test("stay if a delivery is added while they are being deleted", async () => {
+    for (const days of [40, 50]) await happened(days);
+    const replay = new Client({ connectionString: running.database.ownerUrl });
+    await replay.connect();
+    await replay.query("begin");
+    await replay.query(
+      `insert into deliveries (organization_id, id, event_id, destination_id) values ($1, 'again', '50-1', $2)`,
+      [organizationId, destinationId],
+    );
+    const expired = expire(30);
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await running.database.query(waiting)).length > 0);
+    await replay.query("commit");
+    await replay.end();
+    await expired;
+    expect(await left()).toEqual(["50-1"]);
+    expect(await running.database.query("select id from deliveries")).toEqual([{ id: "again" }]);
+  });
+
+  test("that stay do not keep later ones from being deleted", async () => {
+    await happened(50, 5_100);
+    await running.database.query(
+      `insert into deliveries (organization_id, id, event_id, destination_id) select organization_id, id, id, $1 from events`,
+      [destinationId],
+    );
+    await happened(60, 3);
+    await enforceRetention(running.app.database);
+    expect((await left()).filter((id) => id.startsWith("60"))).toEqual([]);
+    await running.database.query("delete from events");
   });
 
   test("are deleted in every organization, however many there are", async () => {

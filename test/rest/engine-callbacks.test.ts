@@ -219,6 +219,31 @@ describe("the callbacks of an engine", () => {
     ]);
   });
 
+  test("count a function once whose call ends without a reason, if the report brings it after the call was counted", async () => {
+    const { api, app } = running;
+    const receiver = await new Receiver((res) => void res.end("{}")).start();
+    const parameters = { type: "object", properties: {} };
+    const functions = [{ name: "look_up", description: "Looks.", parameters, serverUrl: receiver.url }];
+    const call = await newCall({ ...QUIET, functions });
+    const toolCallList = [{ id: "t1", type: "function", function: { name: "look_up", arguments: "{}" } }];
+    await call.tell("tool-calls", { toolCallList });
+    await call.tell("status-update", { status: "ended" });
+    await receiver.stop();
+    const facts = async () => {
+      const read =
+        "{ analytics(input: {}) { functions { name calls } endReasons { reason conversations } } }";
+      const { functions, endReasons } = (await api.gql(read)).analytics;
+      const found = functions.find(({ name }: { name: string }) => name === "look_up");
+      return [found?.calls, endReasons.map(({ reason }: { reason: string }) => reason)];
+    };
+    await app.database.keepFacts(1_000);
+    expect((await facts())[0]).toBe(1);
+    await call.tell("end-of-call-report", { endedReason: "voicemail" });
+    expect(await facts()).toEqual([1, expect.arrayContaining(["voicemail"])]);
+    await app.database.keepFacts(1_000);
+    expect(await facts()).toEqual([1, expect.arrayContaining(["voicemail"])]);
+  });
+
   test("call functions that the engine requests once, with their secret, and answer", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('{"booked": true}')).start();

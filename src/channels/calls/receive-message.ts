@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
+import { measureAgain } from "../../chats/analytics/measure-again";
 import { runInOrder } from "../../chats/chats/run-in-order";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
@@ -138,7 +139,7 @@ async function storeReason(scope: Scope, id: string, endedReason: string): Promi
   const unexplained = scope.table("chats").where({ id, status: "ended", endedReason: UNKNOWN });
   const changed = await unexplained.update({ endedReason, counted: false });
   if (changed > 0) {
-    await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
+    await measureAgain(scope, id);
     await scope.storeEntry(); // no event covers this change
   }
   return changed > 0 && endedReason !== UNKNOWN;

@@ -1,4 +1,5 @@
 import type { ChatRow } from "../../chats/chats/chats";
+import { measureAgain } from "../../chats/analytics/measure-again";
 import { Messages, type Message } from "../../chats/chats/messages";
 import { labelFrom } from "../../chats/chats/store-message";
 import { EndUsers } from "../../chats/chats/end-users";
@@ -137,8 +138,7 @@ async function updateDerived(scope: Scope, chat: ChatRow, lines: readonly Line[]
   const chatId = chat.id;
   const changes = { messageCount: lines.length, firstWords, counted: false };
   await scope.table("chats").where({ id: chatId }).update(changes);
-  for (const facts of ["conversation_facts_kept", "function_facts_kept"] as const)
-    await scope.table(facts).where({ chatId }).delete();
+  await measureAgain(scope, chatId);
   const now = { ...chat, ...changes };
   await scope.of(Events).transcriptCompleted(now);
   const { uniqueId } = chat;

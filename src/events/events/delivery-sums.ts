@@ -181,6 +181,9 @@ const COUNTED_QUARTERS = unprepared<{ startsAt: Date }>(({ db, $ }) =>
   ),
 );
 
+/** Lets this transaction alone delete events of the organization, and no job count their deliveries meanwhile. */
+export const lockSums = (scope: Scope): Promise<void> => scope.lock(SUMS);
+
 /** Deletes events and their deliveries, in a transaction. @returns their number */
 export async function deleteEvents(scope: Scope, ids: readonly string[]): Promise<number> {
   await leaveGaps(scope, ids);
@@ -191,9 +194,11 @@ export async function deleteEvents(scope: Scope, ids: readonly string[]): Promis
  * Takes the quarters of the deliveries of events out of the sums, before these events are deleted in the same
  * transaction. A job counts what is left of them.
  */
-export async function leaveGaps(scope: Scope, eventIds: readonly string[]): Promise<void> {
+async function leaveGaps(scope: Scope, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
-  await scope.lock(SUMS); // a job may be counting them
+  await lockSums(scope);
+  // In the order of a deletion of a destination, which removes its deliveries and their sums.
+  await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
   const quarters = (await scope.read(COUNTED_QUARTERS, [eventIds])).map(({ startsAt }) => startsAt);
   await scope.table("delivery_sums").whereIn("startsAt", quarters).delete();
   await scope.insertAll(

@@ -43,13 +43,15 @@ export function resultOf(
   };
 }
 
-const NOT_COMPOSABLE =
+export const NOT_COMPOSABLE =
   "Not sent: the conversation was erased or changed after this event, so its payload can no longer be composed.";
 
-/** The result of a delivery that cannot be sent any more. */
-export function canceledResult({ id, attempt }: BegunDelivery): AttemptResult {
+export const DISABLED = "Not sent: the webhook destination was disabled.";
+
+/** The result of a delivery that is not sent any more, and why. */
+export function canceledResult({ id, attempt }: BegunDelivery, error: string): AttemptResult {
   const entry: DeliveryAttempt = {
-    ...{ number: attempt, status: null, error: NOT_COMPOSABLE, answer: null },
+    ...{ number: attempt, status: null, error, answer: null },
     ...{ startedAt: currentDate().toISOString(), durationMs: 0 },
   };
   return { id, attempt, status: "FAILED", entry: [entry], pauseMs: null, body: null };

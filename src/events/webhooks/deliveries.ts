@@ -34,6 +34,9 @@ export interface Delivery {
 /** Events that one replay sends, at most: one more than the entries of this span, as for the pages of lists. */
 const FIRST_EVENTS: Span = { take: 9_999, order: "asc", after: null, before: null };
 
+/** Pending deliveries of a disabled destination that one statement marks as failed. */
+const FAILED_AT_ONCE = 1_000;
+
 const STATUS: Conditions<"status"> = { status: (rows, value) => rows.where({ status: value }) };
 
 const OF_DESTINATIONS = inBothOrders((order) =>
@@ -126,6 +129,7 @@ export class Deliveries {
     const names = filter.name == null ? await this.chosen(destinationId) : [filter.name];
     const wanted = { filter, names, span: FIRST_EVENTS };
     const found = firstMatching(scope, wanted, await areIndexed(scope));
+    if (!dryRun) found.forKeyShare(); // events that are deleted meanwhile are not sent
     const events = await found.clearOrder().orderBy(["transaction", "chatSequence", "id"]);
     if (events.length === 0) await this.checkExists(filter);
     if (dryRun) return events.length;
@@ -181,12 +185,24 @@ export class Deliveries {
     return (await this.begun(id, attempt).update({ status: "FAILED", claimedUntil: null })) > 0;
   }
 
-  /** Marks all pending deliveries to a destination as failed, but not those in flight: they record their result. */
+  /**
+   * Marks all pending deliveries to a destination as failed, but not those in flight: they record their result. What it
+   * does not reach, as when the server ends, fails when it is due.
+   */
   async failPending(destinationId: string): Promise<void> {
-    await this.scope
-      .table("deliveries")
-      .where({ destinationId, status: "PENDING" })
-      .whereRaw("(claimed_until is null or claimed_until < now())")
-      .update({ status: "FAILED", claimedUntil: null });
+    for (let failed = FAILED_AT_ONCE; failed === FAILED_AT_ONCE;) {
+      const some = this.scope
+        .table("deliveries")
+        .select("id")
+        .where({ destinationId, status: "PENDING" })
+        .whereRaw("(claimed_until is null or claimed_until < now())")
+        .limit(FAILED_AT_ONCE)
+        .forUpdate()
+        .skipLocked();
+      failed = await this.scope
+        .table("deliveries")
+        .whereIn("id", some)
+        .update({ status: "FAILED", claimedUntil: null });
+    }
   }
 }

@@ -15,6 +15,14 @@ const BY_PROJECT = statement(({ table, $, db }) =>
     .orderBy(NEWEST_FIRST),
 );
 
+/** Counts a failed attempt. A failure that began before an attempt may have ended meanwhile, so the row decides. */
+export const COUNT_FAILURE = statement<Pick<DestinationRow, "failures" | "enabled" | "failingSince">>(
+  ({ db }) =>
+    db.raw(`
+  update webhook_destinations d set failures = d.failures + 1, failing_since = coalesce(d.failing_since, $3)
+  where d.organization_id = $1 and d.id = $2 returning d.failures, d.enabled, d.failing_since`),
+);
+
 /** The stored destination. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
 export async function sharedRow(scope: Scope, id: string): Promise<DestinationRow> {
   const loader = scope.loader<DestinationRow | undefined>("webhook_destinations", async (ids) => {

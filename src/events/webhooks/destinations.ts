@@ -14,7 +14,7 @@ import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
 import { choiceOf, type KeptColumns, type WebhookDestinationInput } from "./destination-input";
-import { rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
+import { COUNT_FAILURE, rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
 export interface WebhookDestination {
@@ -35,6 +35,9 @@ type DestinationConnection = Connection<WebhookDestination>;
 
 /** The URL of a destination and the secrets that sign its deliveries. */
 export interface DeliveryTarget {
+  /** Id of the destination. */
+  readonly id: string;
+  readonly enabled: boolean;
   readonly url: string;
   /** Signing secrets, newest first. */
   readonly secrets: string[];
@@ -169,7 +172,8 @@ export class WebhookDestinations {
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
       this.open(id, sealed),
     );
-    return { url: row.url, secrets, failingSince: row.failingSince };
+    const { enabled, url, failingSince } = row;
+    return { id, enabled, url, secrets, failingSince };
   }
 
   /**
@@ -182,16 +186,13 @@ export class WebhookDestinations {
     succeeded: boolean,
     failingSince: Date | null,
   ): Promise<void> {
-    const destination = () => this.scope.table("webhook_destinations").where({ id });
     if (succeeded) {
-      if (failingSince !== null) await destination().update({ failures: 0, failingSince: null });
+      const destination = this.scope.table("webhook_destinations").where({ id });
+      if (failingSince !== null) await destination.update({ failures: 0, failingSince: null });
       return;
     }
-    const since = failingSince ?? currentDate();
-    const [row] = await destination()
-      .increment("failures", 1)
-      .update({ failingSince: since })
-      .returning(["failures", "enabled"]);
+    const [row] = await this.scope.write(COUNT_FAILURE, [id, currentDate()]);
+    const since = row?.failingSince ?? currentDate();
     const gone = outcome.kind === "answered" && outcome.status === GONE_STATUS;
     const hopeless =
       (row?.failures ?? 0) >= FAILURE_LIMIT.attempts &&
@@ -203,8 +204,8 @@ export class WebhookDestinations {
     await this.scope.transaction(async (scope) => {
       const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
       if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
-      await scope.of(Deliveries).failPending(id);
     });
+    await this.scope.of(Deliveries).failPending(id);
   }
 
   private async row(id: string): Promise<DestinationRow> {

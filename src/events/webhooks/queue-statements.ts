@@ -83,6 +83,7 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
   left join events e on e.organization_id = $1 and e.id = begun.event_id`),
 );
 
+/** Locks deliveries before their queues, like the statement that records results. */
 export const RENEW = statement(({ db }) =>
   db.raw(`
   with asked as materialized (
@@ -92,9 +93,10 @@ export const RENEW = statement(({ db }) =>
     update deliveries d set claimed_until = now() + $3 * interval '1 millisecond' from asked
     where d.organization_id = $1 and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
       and d.claimed_until is not null
+    returning 1
   )
   update delivery_queues q set due_at = now() + $3 * interval '1 millisecond' from asked
-  where q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim`),
+  where q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim and (select count(*) from renewed) >= 0`),
 );
 
 /** Gives a queue back whose delivery has not been sent, and takes back that this attempt was begun. */
@@ -103,9 +105,11 @@ export const PUT_BACK = statement(({ db }) =>
   with put_back as (
     update deliveries d set attempt = d.attempt - 1, claimed_until = null
     where d.organization_id = $1 and d.id = $6 and d.attempt = $7 and ${IS_PENDING} and d.claimed_until is not null
+    returning 1
   )
   update delivery_queues q set claim = null, due_at = now()
-  where q.organization_id = $1 and q.destination_id = $2 and q.chat_id = $3 and q.delivery_id = $4 and q.claim = $5`),
+  where q.organization_id = $1 and q.destination_id = $2 and q.chat_id = $3 and q.delivery_id = $4 and q.claim = $5
+    and (select count(*) from put_back) >= 0`),
 );
 
 /** The newest deliveries that a server of an older version can have stored since its notification. */

@@ -109,6 +109,7 @@ export const ADVANCE = statement<StepRow>(({ db, home }) =>
         else d.duration_ms end
     from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
       and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING} and (select count(*) from targets) >= 0
+      and d.claimed_until is not null -- else this result is recorded already, and the answer was lost
     returning asked.number, asked.body, d.id, d.event_id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
   ), ${BODIES_KEPT}, ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)

@@ -1,9 +1,8 @@
 import { currentDate } from "../../platform/clock";
-import type { Scope } from "../../platform/database/scope";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
 import { postTraced } from "../../platform/outbound/post-traced";
 import { resultOf, type AttemptResult } from "./attempts";
-import { WebhookDestinations, type DeliveryTarget } from "./destinations";
+import type { DeliveryTarget } from "./destinations";
 import { eventHeaders } from "./event-headers";
 import type { BegunDelivery } from "./queues";
 import { signatureHeaders } from "./signatures";
@@ -22,14 +21,12 @@ export interface Attempt {
  * @param timeoutMs covers connecting, sending and receiving the whole answer
  */
 export async function send(
-  scope: Scope,
   outbound: Outbound,
-  destinationId: string,
+  target: DeliveryTarget,
   delivery: BegunDelivery,
   body: string,
   timeoutMs: number,
 ): Promise<Attempt> {
-  const target = await scope.of(WebhookDestinations).target(destinationId);
   const { event } = delivery;
   const startedAt = currentDate();
   const headers = {
@@ -42,7 +39,7 @@ export async function send(
     "parley.event.id": event.id,
     "parley.delivery.id": delivery.id,
     "parley.delivery.attempt": delivery.attempt,
-    "parley.destination.id": destinationId,
+    "parley.destination.id": target.id,
   };
   const outcome = await postTraced(
     outbound,

@@ -100,18 +100,17 @@ async function deleteInBatches(
   batch: number,
   count: Count,
 ): Promise<void> {
-  for (let deleted = batch; deleted === batch;)
-    deleted = await scope.transaction(async (scope) => {
-      const some = scope.table(table).select("id").whereIn("chatId", chatIds).limit(batch);
+  // Others may delete some of them meanwhile, so those that are found decide whether there may be more.
+  for (let found = batch; found === batch;)
+    found = await scope.transaction(async (scope) => {
+      const some = await scope.table(table).select("id").whereIn("chatId", chatIds).limit(batch);
+      const ids = some.map(({ id }) => id);
       const rows =
         table === "events"
-          ? await deleteEvents(
-              scope,
-              (await some).map(({ id }) => id),
-            )
-          : await scope.table(table).whereIn("id", some).delete();
+          ? await deleteEvents(scope, ids)
+          : await scope.table(table).whereIn("id", ids).delete();
       if (rows > 0) await count(scope, { [table]: rows });
-      return rows;
+      return ids.length;
     });
 }
 

@@ -20,13 +20,15 @@ const MAX_RUN_MS = 600_000;
 export async function enforceRetention(database: Database, stop?: AbortSignal): Promise<void> {
   const startedAt = performance.now();
   let remaining = await database.everyOrganization();
+  /** Up to which event each organization has been searched. */
+  const places = new Map<string, string>();
   const isOver = () => stop?.aborted === true || performance.now() - startedAt > MAX_RUN_MS;
   while (remaining.length > 0 && !isOver()) {
     const more: string[] = [];
     for (const id of remaining) {
       if (isOver()) return;
       const began = performance.now();
-      if (!(await enforceOnce(database.scope(id)))) continue;
+      if (!(await enforceOnce(database.scope(id), places))) continue;
       more.push(id);
       await rest(began, stop);
     }
@@ -46,15 +48,23 @@ async function settle(scope: Scope) {
 const retentionOf = (recordType: string) => jobOf("retention.enforce", recordType, null);
 
 /** @returns whether there is more to delete */
-async function enforceOnce(scope: Scope): Promise<boolean> {
+async function enforceOnce(scope: Scope, places: Map<string, string>): Promise<boolean> {
   const { LOGS, RECORDINGS, EVENTS } = await scope.transaction(settle);
   const more = [
     LOGS !== null && (await expireLogs(scope, LOGS)),
     LOGS !== null && (await expireTexts(scope, LOGS)),
     RECORDINGS !== null && (await expireRecordings(scope, RECORDINGS, retentionOf("Recording"))),
-    EVENTS !== null && (await expireEvents(scope, EVENTS, () => retentionOf("Event"))),
+    EVENTS !== null && (await expireSomeEvents(scope, EVENTS, places)),
   ];
   return more.includes(true);
+}
+
+/** Deletes the next old events. Events that stay, because deliveries need them, are not searched again in this run. */
+async function expireSomeEvents(scope: Scope, days: number, places: Map<string, string>): Promise<boolean> {
+  const { organizationId: id } = scope;
+  const reached = await expireEvents(scope, days, () => retentionOf("Event"), places.get(id));
+  if (reached !== undefined) places.set(id, reached);
+  return reached !== undefined;
 }
 
 /** Deletes old logs with their messages, recordings, texts and events. Live conversations stay. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { EventBodies, type ChatReader } from "../../events/events/bodies";
-import { canceledResult, type AttemptResult } from "../../events/webhooks/attempts";
+import { canceledResult, DISABLED, NOT_COMPOSABLE, type AttemptResult } from "../../events/webhooks/attempts";
 import { Deliveries } from "../../events/webhooks/deliveries";
-import { WebhookDestinations } from "../../events/webhooks/destinations";
+import { WebhookDestinations, type DeliveryTarget } from "../../events/webhooks/destinations";
 import {
   DeliveryQueues,
   type BegunDelivery,
@@ -163,7 +163,8 @@ export class QueueRuns {
       if (!isLate) return await this.sendOrCancel(scope, delivery, run);
       const fresh = scopeOf(scope.organizationId);
       // Without effect if the delivery has been erased, or another server has taken it over.
-      if (!(await fresh.of(Deliveries).isBegun(delivery))) return { result: canceledResult(delivery) };
+      if (!(await fresh.of(Deliveries).isBegun(delivery)))
+        return { result: canceledResult(delivery, NOT_COMPOSABLE) };
       return await this.sendOrCancel(fresh, delivery, run, false);
     } finally {
       lanes.end(run.lane);
@@ -180,23 +181,25 @@ export class QueueRuns {
     const bodies = scope.of(EventBodies);
     const { event } = delivery;
     const body = await bodies.of(event, run, mayBeOld);
-    if (body === undefined) return { result: canceledResult(delivery) };
+    if (body === undefined) return { result: canceledResult(delivery, NOT_COMPOSABLE) };
     // An attempt that nobody has recorded may have reached the destination.
     if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
-    const attempt = await this.send(scope, delivery, body, run.lane);
+    const target = await scope.of(WebhookDestinations).target(run.lane.destinationId);
+    if (!target.enabled) return { result: canceledResult(delivery, DISABLED) };
+    const attempt = await this.send(delivery, body, target, run.lane);
     return { result: attempt.result, attempt };
   }
 
-  private async send(scope: Scope, delivery: BegunDelivery, body: string, lane: Lane): Promise<Attempt> {
+  private async send(delivery: BegunDelivery, body: string, target: DeliveryTarget, lane: Lane) {
     const { outbound, webhookTimeoutMs, lanes, reports } = this.options;
     const age = (currentTime() - timeOf(delivery.id)) / 1_000;
-    const startedAt = performance.now();
-    const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
+    const began = performance.now();
+    const attempt = await send(outbound, target, delivery, body, webhookTimeoutMs);
     const { outcome } = attempt;
     reports.countAttempt(nameOf(outcome), delivery.attempt === 1 ? Math.max(0, age) : undefined);
     const state = {
       timedOut: outcome.kind === "failed" && outcome.timedOut,
-      lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
+      lastAnswerMs: outcome.kind === "answered" ? performance.now() - began : undefined,
     };
     lanes.note(lane, state, delivery.event);
     return attempt;

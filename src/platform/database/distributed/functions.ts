@@ -40,6 +40,8 @@ export const FUNCTIONS: readonly string[] = [
           select c.id from public.chats c where c.organization_id = owner and not c.counted and c.status = 'ended'
           limit most - kept for update skip locked
         ) ended;
+        delete from public.conversation_facts_kept k where k.organization_id = owner and k.chat_id = any(ids);
+        delete from public.function_facts_kept k where k.organization_id = owner and k.chat_id = any(ids);
         insert into public.conversation_facts_kept
           select f.organization_id, f.chat_id, f.assistant_id, f.channel, f.started_at, f.ended_reason, f.seconds,
             f.messages, f.questions, f.answers, f.answer_ms, f.answer_times, f.not_known, f.errors, f.no_answer
