@@ -68,6 +68,8 @@ const LARGE_OPERATIONS = { atOnce: 4, countedMs: 100 };
 /** Points of a large operation: a dashboard of 20 assistants costs 240. */
 const LARGE_COST = 100;
 
+/** Exactly this path: a proxy that hides it may compare the case of letters. */
+const METRICS = /^\/metrics$/;
 /** Paths besides the REST routes that support only GET. */
 const READ_ONLY = [
   "/",
@@ -84,7 +86,7 @@ const READ_ONLY = [
   "/exports/:organizationId/:id",
   "/health/live",
   "/health/ready",
-  "/metrics",
+  METRICS,
 ];
 
 /** Handles every HTTP request with the first matching handler below. WebSockets are handled by the server itself. */
@@ -110,7 +112,7 @@ export async function httpApp(
 
   const pendingSteps = () => service.steps.pending();
   app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
-  app.get("/metrics", metrics.page).use(limits.pages);
+  app.get(METRICS, metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
   app.get("/rest/openapi.json", (_req, res) => {

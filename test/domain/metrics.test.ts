@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { parse } from "yaml";
 import { DatabaseGauges } from "../../src/http/metrics/database-gauges";
@@ -102,6 +102,26 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     const anyOf = (label: string) => used.some(({ name }) => lacking(name, [label]).length === 0);
     expect(groupedBy(query).filter((label) => !anyOf(label))).toEqual([]);
   });
+
+  test("every metric that the documentation names", async () => {
+    const documents = readdirSync("docs").filter((name) => name.endsWith(".md"));
+    const named = documents.flatMap((name) => [
+      ...readFileSync(`docs/${name}`, "utf8").matchAll(
+        /\b(?:parley|process|nodejs)_\w+_(?:seconds|total|bytes|waiting)\b/g,
+      ),
+    ]);
+    const { text } = await running.api.request("GET", "/metrics");
+    const known = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.map(([name]) => name).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test.each(["/METRICS", "/Metrics", "/metrics/", "//metrics"])(
+    "not at %s, which a proxy that hides /metrics may let through",
+    async (path) => {
+      expect((await running.api.request("GET", path)).status).toBe(404);
+    },
+  );
 
   /** The labels that no sample of a metric has; Prometheus itself adds some. */
   const lacking = (name: string, labels: readonly string[]): string[] => {
