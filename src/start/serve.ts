@@ -18,7 +18,7 @@ import { answeredBy } from "../account/organization/answered-by";
 import { openLogger } from "../platform/logger";
 import { isUnreachable } from "../platform/errors";
 import type { Database } from "../platform/database/database";
-import { refuseUnfitPooler } from "../platform/database/pooler";
+import { refuseUnfitPooler, requireDirect } from "../platform/database/pooler";
 import { prepare } from "./prepare";
 
 /** How long running requests, and then running jobs, may take to end at shutdown, in ms. */
@@ -83,9 +83,13 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
   ].join("\n");
 }
 
-/** @throws Error if the database roles cannot do what the settings require */
+/** @throws Error if the database roles, or a pooler, cannot do what the settings require */
 async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: OpenDatabase): Promise<void> {
-  if (config.DATABASE_DIRECT_URL !== undefined) await refuseUnfitPooler(url);
+  const { DATABASE_DIRECT_URL: direct } = config;
+  if (direct !== undefined) await refuseUnfitPooler(url);
+  // Listens, and takes jobs, on connections of its own. Migrations have checked the owner's URL.
+  for (const each of new Set([direct ?? url, ...(config.WORKER ? [jobsUrl] : [])]))
+    if (each !== ownerUrl) await requireDirect(each);
   const isOther = config.ROW_LEVEL_SECURITY || url !== ownerUrl;
   const problem =
     (isOther ? await unfitToServe(url, config.ROW_LEVEL_SECURITY) : undefined) ??

@@ -178,6 +178,37 @@ else
       },
     );
 
+    test.each<[string, string[]]>([
+      ["DATABASE_URL", ["DATABASE_DIRECT_URL"]],
+      ["DATABASE_DIRECT_URL", []],
+      ["DATABASE_JOBS_URL", []],
+    ])(
+      "a start whose %s leads to a pooler that ignores settings names what to set, although the owner's URL leads past it",
+      async (setting, unset) => {
+        const ignoring = await newPooler({
+          pool_mode: "statement",
+          ignore_startup_parameters: "options",
+        });
+        const through = ignoring.through(database.directUrl ?? database.url);
+        const { code, stderr } = await runToEnd("main", {
+          ...env,
+          [setting]: through,
+          ...Object.fromEntries(unset.map((name) => [name, ""])),
+        });
+        const remedy = setting === "DATABASE_URL" ? "DATABASE_DIRECT_URL" : setting;
+        expect([code, stderr]).toEqual([
+          1,
+          expect.stringMatching(
+            new RegExp(
+              `^Cannot connect to the database \\S+ \\(${setting}\\): .*This is a pooler.*set ${remedy} to`,
+              "m",
+            ),
+          ),
+        ]);
+        expect(stderr.match(/Cannot connect/g)).toHaveLength(1);
+      },
+    );
+
     test.each(["statement", "transaction"])(
       "the rows of organizations are not distributed through it in %s mode",
       async (mode) => {

@@ -37,7 +37,14 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
     await client.connect();
     return client;
   } catch (error) {
-    throw new Error(connectionProblem(error, url), { cause: error });
+    throw new ConnectionError(error, url);
+  }
+}
+
+/** Says which database cannot be connected to, with the setting that names it and a remedy. */
+class ConnectionError extends Error {
+  constructor(cause: unknown, url: string) {
+    super(connectionProblem(cause, url), { cause });
   }
 }
 
@@ -48,10 +55,12 @@ const NO_CONNECTION = "53300";
 export const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
 
 /** An error of a pool with the address and a remedy, if it could not connect; any other error unchanged. */
-export const explained = (error: unknown, url: string): unknown =>
-  (error as { code?: unknown }).code === NO_CONNECTION || FROM_POOLER.test(String(error))
-    ? new Error(connectionProblem(error, url), { cause: error })
-    : error;
+export function explained(error: unknown, url: string): unknown {
+  if (error instanceof ConnectionError) return error;
+  const isOfConnection =
+    (error as { code?: unknown }).code === NO_CONNECTION || FROM_POOLER.test(String(error));
+  return isOfConnection ? new ConnectionError(error, url) : error;
+}
 
 function connectionProblem(error: unknown, url: string): string {
   const setting = SETTINGS.find(
@@ -60,13 +69,21 @@ function connectionProblem(error: unknown, url: string): string {
   const code = codeOf(error);
   const reason =
     code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error).replace(/\.$/, "");
-  const advice = (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
+  const advice = adviceFor(code, setting);
   // A name that is missing may be part of a password: the address is then not the one that was meant.
   if (new URL(url).pathname.length < 2)
     return `Cannot connect to the database${setting ? ` (${setting})` : ""}. Its URL names no database; ${ENCODE_PASSWORD}.`;
   const names = namesIn((error as { cert?: PeerCertificate }).cert);
   return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}${names}`;
 }
+
+function adviceFor(code: string, setting: string | undefined): string {
+  if (code === "POOLER" && setting !== undefined && setting !== "DATABASE_URL")
+    return `This is a pooler, such as PgBouncer: set ${setting} to the URL of PostgreSQL itself. ${SEE_POOLERS}`;
+  return (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
+}
+
+const SEE_POOLERS = "See PgBouncer in docs/operations.md.";
 
 function codeOf(error: unknown): string {
   const reason = reasonOf(error);

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import pg from "pg";
-import { DIRECT_MARK, SESSION_SETTINGS } from "./connect";
-import { openClient } from "./open-client";
+import { connect, DIRECT_MARK, SESSION_SETTINGS } from "./connect";
+import { explained, openClient } from "./open-client";
 
 /**
  * Checks that a pool of `connect` has direct connections. A lock taken through a pooler would stay with one of its
@@ -14,6 +14,19 @@ export async function refusePooler(db: Knex): Promise<void> {
     [DIRECT_MARK],
   );
   if (rows[0]!.mark !== "on") throw new Error("A pooler ignores the settings of a connection.");
+}
+
+/** @throws Error with the setting to correct, if a URL leads to a pooler or to no database */
+export async function requireDirect(url: string): Promise<void> {
+  await openClient(url, "parley check").then((client) => client.end()); // knows more problems than a pool
+  const db = connect(url, { pool: 1 });
+  try {
+    await refusePooler(db);
+  } catch (error) {
+    throw explained(error, url);
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** The role, its database, and what is set for its transactions. */

@@ -1,7 +1,6 @@
 import type { Config } from "../../settings/config";
-import { connect } from "../connect";
 import { FROM_POOLER, openClient } from "../open-client";
-import { refusePooler } from "../pooler";
+import { requireDirect } from "../pooler";
 import { HAS_CITUS, isTrue } from "../migrations/is-distributed";
 import { ON_WORKER } from "../refuse-worker";
 
@@ -54,16 +53,12 @@ function settingsProblem(config: Config): string | undefined {
 const DIRECTLY = "set DATABASE_URL to the address of the coordinator itself";
 
 async function poolerProblem(url: string): Promise<string | undefined> {
-  await openClient(url, "parley distribute").then((client) => client.end()); // other problems have better messages
-  const db = connect(url, { pool: 1 });
   try {
-    await refusePooler(db);
+    await requireDirect(url);
     return undefined;
   } catch (error) {
     if (!FROM_POOLER.test(String(error))) throw error;
     return `DATABASE_URL leads to a pooler, such as PgBouncer, which Citus cannot be used through: ${DIRECTLY}.`;
-  } finally {
-    await db.destroy();
   }
 }
 
