@@ -134,6 +134,8 @@ test("the version of the examples is that of the service, and the changelog has 
 test("the unit for systemd is that of the documentation, and gives a server time to stop", () => {
   const unit = text("deploy/systemd/parley.service");
   expect(text("docs/deployment.md")).toContain(`\`\`\`ini\n${unit}\`\`\`\n`);
+  // A start fails at once while PostgreSQL is down; systemd gives up after five within 10 s by default.
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$[^]*^Restart=on-failure\nRestartSec=\d+$/m);
   const [, longestDelay] = /SHUTDOWN_DELAY_SECONDS: \[\s*whole\(0, (\d+)\)/.exec(
     text("src/platform/settings/config.ts"),
   )!;
