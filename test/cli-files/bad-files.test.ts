@@ -108,6 +108,20 @@ const CASES: Case[] = [
   ],
   ["an alias of nothing", ASSISTANT, `${ok}chat: *c\n`, "3:7", "No value before *c has the anchor &c."],
   [
+    "a merge key",
+    ASSISTANT,
+    `${ok}chat:\n  functions:\n    - <<: { name: f }\n`,
+    "5:7",
+    "A merge key (<<) is not part of YAML 1.2: repeat the fields, or use an alias for a whole value.",
+  ],
+  [
+    "a secret of digits",
+    ASSISTANT,
+    `${ok}chat:\n  functions:\n    - { name: f, secretKey: 48151623 }\n`,
+    "5:29",
+    "chat.functions.0.secretKey must name an environment variable, as in ${NAME}",
+  ],
+  [
     "an alias of itself",
     ASSISTANT,
     `${ok}variables: &v\n  x: { y: *v }\n`,

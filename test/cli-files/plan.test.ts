@@ -179,6 +179,19 @@ test("a version that an assistant does not have is refused before anything is ch
   expect(await place.run(["apply", "."])).toEqual(SAME);
 });
 
+test("a deployment that gets another assistant keeps the version that its file pins", async () => {
+  const { api, place } = await folderWith({
+    "assistants/desk.yaml": desk,
+    "assistants/bar.yaml": "key: bar\nname: Bar\n",
+    "deployments/d.yaml": "key: d\ntype: API\nassistant: desk\nassistantVersion: 1\n",
+  });
+  place.replace("deployments/d.yaml", "assistant: desk", "assistant: bar");
+  expect(await place.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect((await api.gql("{ deployments { assistantVersion assistant { key } } }")).deployments).toEqual([
+    { assistantVersion: 1, assistant: { key: "bar" } },
+  ]);
+});
+
 test("a plan that pins a version says what the number is on this server", async () => {
   const { api, place } = await folderWith({ "assistants/desk.yaml": desk });
   const pin = (number: number) =>

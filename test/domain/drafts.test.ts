@@ -168,6 +168,16 @@ describe("secrets in a draft", () => {
   });
 });
 
+test("a draft that repeats the stored secret brings back none that was replaced before it is published", async () => {
+  const id = await newAssistant(running.api);
+  const book = (secretKey: string) => ({ name: "book", serverUrl: "https://api.example/book", secretKey });
+  await patch(id, "/chat", { functions: [book("first")] });
+  await save(id, { chat: { functions: [{ ...book("first"), description: "Books." }] } });
+  await patch(id, "/chat", { functions: [book("second")] });
+  await publish(id);
+  expect((await chatOf(id)).functions).toEqual([{ ...book("second"), description: "Books." }]);
+});
+
 describe("a change of several parts at once", () => {
   const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $note: String, $ifVersion: Int) {
     updateAssistantDocument(assistantId: $id, input: $input, note: $note, ifVersion: $ifVersion) {

@@ -4,6 +4,7 @@ import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import type { ConfigurationWarning } from "../assistants/warnings";
 import type { SecretsBySlot } from "../history/function-secrets";
+import { SecretSlots } from "../history/secret-slots";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { checkedDocument } from "./checked-document";
 import { differences, type DocumentChange } from "./differences";
@@ -82,6 +83,7 @@ export class Drafts {
       const number = await lockedVersion(scope, assistantId);
       const drafts = scope.of(Drafts);
       const { values, secrets } = await checkedDocument(scope, input);
+      const current = await scope.of(SecretSlots).current(assistantId);
       const draft = kept ? undefined : await drafts.row(assistantId);
       await scope.of(AttachedFiles).addToDraft(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
@@ -89,7 +91,10 @@ export class Drafts {
           assistantId,
           basedOn: draft?.basedOn ?? number,
           content: { ...draft?.content, ...values },
-          sealedSecrets: drafts.sealed(assistantId, { ...drafts.secretsOf(draft), ...secrets }),
+          sealedSecrets: drafts.sealed(
+            assistantId,
+            changedSecrets(current, { ...drafts.secretsOf(draft), ...secrets }),
+          ),
           updatedAt: currentDate(),
           ...kept,
         })
@@ -200,6 +205,10 @@ async function lockedVersion(scope: Scope, assistantId: string): Promise<number>
 function checkVersion(number: number, wanted: number | null | undefined): void {
   if (wanted != null && number !== wanted) throw conflict(number, wanted);
 }
+
+/** A draft keeps no copy of a secret that is stored anyway: publishing it later would bring back one that was replaced. */
+const changedSecrets = (current: SecretsBySlot, given: SecretsBySlot): SecretsBySlot =>
+  Object.fromEntries(Object.entries(given).filter(([slot, secret]) => secret !== current[slot]));
 
 const conflict = (current: number, wanted: number) =>
   new DomainError(

@@ -101,6 +101,7 @@ function messageOf(field: string, { keyword, params, data, parentSchema, message
     case "required":
       return `${name} must have the field ${missingProperty}.`;
     case "type":
+      if (isSecret(parentSchema)) return `${name} ${parentSchema["x-expected"]}.`;
       return `${name} must be ${expectedTypes(parentSchema)}; got ${shown(data)}.`;
     case "enum":
       return `${name} must be ${values(parentSchema!.enum as unknown[])}; got ${shown(data)}.`;
@@ -121,6 +122,10 @@ function messageOf(field: string, { keyword, params, data, parentSchema, message
       return `${name} ${message}.`;
   }
 }
+
+/** Whether a value must not be shown, even if it is wrong: the rule that a secret must follow does not show it. */
+const isSecret = (schema: object | undefined): schema is { "x-expected": string } =>
+  schema !== undefined && "x-expected" in schema && !String(schema["x-expected"]).includes("{}");
 
 const expectedTypes = (schema: unknown): string =>
   [(schema as { type: string | string[] }).type]

@@ -82,9 +82,14 @@ async function stepFor(
   const step = { record: { kind, key }, local, ...(stored && { remote: stored }), ...(graph && { graph }) };
   if (!stored) return { ...step, action: "create", changes: [], fields: after };
   if (changes.length === 0) return undefined;
-  const fields = graph ? withGraph(changedFields(changes), after) : changedFields(changes);
+  const changed = changedFields(changes);
+  const fields = graph ? withGraph(changed, after) : withVersion(changed, after);
   return { ...step, action: "update", changes: await shownChanges(changes), fields };
 }
+
+/** A new assistant of a deployment clears its version, so the version is sent with it. */
+const withVersion = (changed: Fields, { assistantVersion }: Fields): Fields =>
+  "assistant" in changed && assistantVersion !== undefined ? { ...changed, assistantVersion } : changed;
 
 /** Nodes and edges are changed together, because edges name nodes. */
 function withGraph({ nodes, edges, ...fields }: Fields, after: Fields): Fields {

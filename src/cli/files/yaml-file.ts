@@ -60,7 +60,7 @@ export class YamlFile {
     );
     this.problems = [
       ...first.map(({ error, message }) => this.problem(error.pos[0], message)),
-      ...this.problemsOfAliases(),
+      ...this.problemsOfReferences(),
     ];
     if (this.problems.length > 0) return;
     try {
@@ -94,9 +94,18 @@ export class YamlFile {
     return this.problem(offsetOf(node), message);
   }
 
-  private problemsOfAliases(): string[] {
+  private problemsOfReferences(): string[] {
     const problems: string[] = [];
     visit(this.document, {
+      Pair: (_, { key }) => {
+        if (isScalar(key) && key.value === "<<")
+          problems.push(
+            this.problem(
+              offsetOf(key),
+              "A merge key (<<) is not part of YAML 1.2: repeat the fields, or use an alias for a whole value.",
+            ),
+          );
+      },
       Alias: (_, alias, parents) => {
         this.firstAlias ??= alias;
         const value = alias.resolve(this.document);
