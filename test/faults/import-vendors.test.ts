@@ -144,6 +144,33 @@ async function service(answers: Readonly<Record<string, unknown>>): Promise<stri
 const at = (api: Api, id: string, kind = "") =>
   api.get(`/rest/v1/assistants/${id}${kind && `/${kind}`}`, 200);
 
+test("functions of Vapi get the address of their assistant with its secret, and other authentication is listed", () => {
+  const [tool] = vapiSample.model.tools;
+  const { input, notes } = mapVapi({
+    ...vapiSample,
+    serverUrlSecret: "former",
+    server: { url: "https://crm.example/all", secret: "of the assistant", credentialId: "c1", headers: {} },
+    model: {
+      ...vapiSample.model,
+      tools: [
+        { type: "function", function: tool!.function },
+        { ...tool, server: { url: "https://crm.example/book", credentialId: "c2" } },
+      ],
+    },
+  });
+  expect(JSON.parse(JSON.stringify(input))).toMatchObject({
+    voice: {
+      functions: [
+        { server: { url: "https://crm.example/all", secret: "of the assistant" } },
+        { server: { url: "https://crm.example/book" } },
+      ],
+    },
+  });
+  for (const path of ["server.credentialId", "model.tools.1.server.credentialId"])
+    expect(notes).toContainEqual(expect.stringMatching(new RegExp(`^${path} authenticates.*secret`)));
+  expect(notes.join("\n")).not.toContain("of the assistant");
+});
+
 describe("parley import vapi", () => {
   const { id } = vapiSample;
 

@@ -23,12 +23,14 @@ import {
 } from "./vendor";
 
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
+const AUTHENTICATES = "authenticates, or goes with, requests to";
 const REASONS: Reasons = [
   [/^(orgId|latestVersion|isServerUrlSecretSet)$/, OF_VENDOR],
   [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, OF_VENDOR],
+  [/^server\.(headers|credentialId)\b/, `${AUTHENTICATES} functions: give them a secret`],
   [/^(server|serverUrl)\b/, WEBHOOK],
   [/^(serverMessages|clientMessages)\b/, "chooses events: destinations choose theirs"],
-  [/^model\.tools\.\d+\.server\.headers\b/, "cannot be sent with functions: only a secret can"],
+  [/^model\.tools\.\d+\.server\.(headers|credentialId)\b/, `${AUTHENTICATES} the function: give it a secret`],
   [/^model\.tools\.\d+\.server\b/, "is a setting of requests that applies to all functions here"],
   [/^model\.toolIds\b/, "names a tool outside of the file: import with --from-key to get it"],
   [/^model\.tools\b/, ofTool("model.tools")],
@@ -226,13 +228,16 @@ function toolsOf(fields: Fields, notes: string[]) {
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
 
+const secretOfAssistant = (fields: Fields): string | undefined =>
+  fields.text("server.secret") ?? fields.text("serverUrlSecret");
+
 /** A function with its server: its own, else that of the assistant. */
 function functionOf(fields: Fields, tool: string, inside: string, notes: string[]): JsonObject {
   fields.take(`${tool}.type`);
   const url = fields.text(`${tool}.server.url`) ?? fields.text(`${tool}.serverUrl`);
   const ofAssistant = fields.peek("server.url") ?? fields.peek("serverUrl");
   const secret =
-    fields.text(`${tool}.server.secret`) ?? (url === undefined ? fields.text("serverUrlSecret") : undefined);
+    fields.text(`${tool}.server.secret`) ?? (url === undefined ? secretOfAssistant(fields) : undefined);
   const address = url ?? textOf(ofAssistant);
   const declared = {
     name: fields.text(`${inside}.name`),
