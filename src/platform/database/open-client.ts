@@ -37,15 +37,17 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
     await client.connect();
     return client;
   } catch (error) {
-    throw new ConnectionError(error, url);
+    throw connectionError(error, url);
   }
 }
 
-/** Says which database cannot be connected to, with the setting that names it and a remedy. */
-class ConnectionError extends Error {
-  constructor(cause: unknown, url: string) {
-    super(connectionProblem(cause, url), { cause });
-  }
+/** Errors that say which database cannot be connected to, with the setting that names it and a remedy. */
+const connectionErrors = new WeakSet<object>();
+
+function connectionError(cause: unknown, url: string): Error {
+  const error = new Error(connectionProblem(cause, url), { cause });
+  connectionErrors.add(error);
+  return error;
 }
 
 /** SQLSTATE of a PostgreSQL, a database or a role that has no connections left. */
@@ -56,10 +58,10 @@ export const FROM_POOLER = /unsupported startup parameter|ignores the settings o
 
 /** An error of a pool with the address and a remedy, if it could not connect; any other error unchanged. */
 export function explained(error: unknown, url: string): unknown {
-  if (error instanceof ConnectionError) return error;
+  if (connectionErrors.has(Object(error) as object)) return error;
   const isOfConnection =
     (error as { code?: unknown }).code === NO_CONNECTION || FROM_POOLER.test(String(error));
-  return isOfConnection ? new ConnectionError(error, url) : error;
+  return isOfConnection ? connectionError(error, url) : error;
 }
 
 function connectionProblem(error: unknown, url: string): string {
