@@ -2,14 +2,14 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import type { EventMessage } from "../../events/events/compose";
+import { MAX_MESSAGES_BYTES, MESSAGE_SIZE, type EventMessage } from "../../events/events/compose";
 import { Events } from "../../events/events/events";
 import type { Cause, Job } from "../../events/events/record";
 import { recordingStatement } from "../../events/events/recording-statement";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
-/** A chat with its messages, newest first. */
+/** A chat with the messages that its next event contains, newest first, and one more if it leaves out others. */
 export type Conversation = ChatRow & { readonly messages: readonly EventMessage[] };
 
 /**
@@ -66,8 +66,11 @@ export const smsJobOf = (chatId: string) =>
 const CONVERSATION = statement<Conversation>(({ db, all }) =>
   db.raw(`
   select ${all("chats")}, coalesce(
-    (select json_agg(json_build_object('sequence', sequence, 'role', role, 'content', content) order by sequence desc) from messages
-     where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as messages
+    (select json_agg(json_build_object('sequence', sequence, 'role', role, 'content', content) order by sequence desc) from (
+      select sequence, role, content, coalesce(sum(${MESSAGE_SIZE}) over (
+        order by sequence desc rows between unbounded preceding and 1 preceding), 0) as newer
+      from messages where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')
+    ) message where newer <= ${MAX_MESSAGES_BYTES}), '[]') as messages
   from chats where chats.organization_id = $1 and id = $2`),
 );
 

@@ -43,15 +43,19 @@ const composers: Readonly<Record<number, Composer>> = {
 /** The version by which new events are recorded. */
 const NEWEST_COMPOSER = 1;
 /** An event contains the whole conversation; the oldest messages beyond this size are left out. */
-const MAX_MESSAGES_BYTES = 1_048_576;
+export const MAX_MESSAGES_BYTES = 1_048_576;
+/** Bytes of a message besides its content. */
+const OVERHEAD_BYTES = 32;
+/** SQL: the size of a message, as `recipeOf` counts it. */
+export const MESSAGE_SIZE = `coalesce(octet_length(content), 0) + ${OVERHEAD_BYTES}`;
 
-/** The recipe of a new event. @param messages the whole conversation, newest first */
+/** The recipe of a new event. @param messages of the conversation, newest first: all, or more than an event contains */
 export function recipeOf(messages: readonly EventMessage[], data: Recipe["data"]): Recipe {
   let bytes = 0;
   let first: number | undefined;
   for (const { sequence, role, content } of messages) {
     if (ROLES[role] === undefined) continue;
-    bytes += Buffer.byteLength(content ?? "") + 32;
+    bytes += Buffer.byteLength(content ?? "") + OVERHEAD_BYTES;
     if (bytes > MAX_MESSAGES_BYTES && first !== undefined)
       return { composer: NEWEST_COMPOSER, last: messages[0]!.sequence, first, data };
     first = sequence;
