@@ -33,13 +33,18 @@ export class Drain {
 
   readonly isDraining = (): boolean => this.draining;
 
+  /** Begins to drain: the server is not ready any more. Resolves after the delay, until which it works as before. */
+  async announce(): Promise<void> {
+    this.draining = true;
+    if (this.delayMs > 0) await pause(this.delayMs);
+  }
+
   /**
-   * Stops accepting connections after the delay; resolves when all running requests are answered or cut off. The system
-   * resets connections that it has accepted for a listener that is closed, so those are taken first.
+   * Stops accepting connections; resolves when all running requests are answered or cut off. The system resets connections
+   * that it has accepted for a listener that is closed, so those are taken first.
    */
   async begin(): Promise<void> {
     this.draining = true;
-    if (this.delayMs > 0) await pause(this.delayMs);
     await immediate();
     this.server.keepAliveTimeout = 1;
     for (const socket of this.sockets) {

@@ -151,6 +151,7 @@ async function compose(
   return {
     answer,
     stop: async () => {
+      await drain.announce(); // proxies would send whoever is cut off now back to this server
       streams.close();
       await Promise.all([drain.begin(), sockets.close()]);
     },

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { useApp } from "../support/app";
+import { startApp, useApp } from "../support/app";
 import { withoutId } from "../support/errors";
 import { quietAssistant, newChat, say, UNKNOWN_ID } from "../support/factories";
 import { Subscriber } from "../support/subscriber";
+import { until } from "../support/until";
 
 const running = useApp();
 let open: Subscriber[] = [];
@@ -27,6 +28,22 @@ async function begun() {
 const KEYS = "/rest/v1/organization/keys";
 const withoutRequestId = (errors: unknown) => JSON.stringify(errors).replace(/"requestId":"[^"]+"/, "");
 const code = (errors: unknown) => (errors as { extensions?: { code?: string } }[])[0]?.extensions?.code;
+
+test("a server that stops serves its sockets until proxies have noticed, and then closes them", async () => {
+  const stopping = await startApp(running.database, { SHUTDOWN_DELAY_SECONDS: "5" });
+  const [chat, first] = await begun();
+  const socket = new Subscriber(stopping.url, { "X-API-Key": running.secretKey });
+  open.push(socket);
+  void socket.watch(chat, first);
+  await say(running.api, chat, "before");
+  await socket.received(1);
+  const stopped = stopping.stop();
+  await until(async () => (await stopping.api.request("GET", "/health/ready")).status === 503);
+  await say(running.api, chat, "meanwhile");
+  await socket.received(2);
+  await stopped;
+  expect((await socket.closed).code).toBe(1001);
+});
 
 describe("a WebSocket", () => {
   test.each([
