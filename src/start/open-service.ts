@@ -34,6 +34,7 @@ import { openEmbeddings } from "../platform/providers/open-embeddings";
 import { openModels } from "../platform/providers/open-models";
 import { openRetention } from "../platform/providers/open-retention";
 import { openQuotas } from "../platform/providers/open-quotas";
+import { isOutage, s3Problem } from "../platform/providers/s3-problem";
 import { openStorage } from "../platform/providers/open-storage";
 import { openTelephony } from "../platform/providers/open-telephony";
 import { openVoice } from "../platform/providers/open-voice";
@@ -105,7 +106,7 @@ export async function openService(
   });
   const database = new Database(knex, ports);
   metrics.watchDatabase(database, () => useOf(knex));
-  const fileStore = await claimed(new FileStore(database, storage), config);
+  const fileStore = await claimed(new FileStore(database, storage), config, logger);
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
@@ -160,12 +161,23 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
   await checker.close();
 }
 
-/** @throws Error naming the setting, if the storage cannot be reached or written */
-async function claimed(fileStore: FileStore, config: Config): Promise<FileStore> {
-  await fileStore.claim().catch((error: unknown) => {
-    const location =
-      config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
-    throw new Error(`${location} cannot store files: ${(error as Error).message}`, { cause: error });
+/**
+ * @throws Error naming the setting, if the storage cannot be written. The store of the installation may be away for a
+ * time: the server is not ready until it is back.
+ */
+async function claimed(fileStore: FileStore, config: Config, logger: Logger): Promise<FileStore> {
+  const { S3_BUCKET: bucket } = config;
+  const refuse = (error: unknown): never => {
+    const location = bucket === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${bucket}`;
+    const store = { name: `s3://${bucket}`, bucket: bucket ?? "", config, of: "files" } as const;
+    const { message } = s3Problem(error, store);
+    throw new Error(`${location} cannot store files: ${message}`, { cause: error });
+  };
+  await fileStore.claim().catch(refuse);
+  if (bucket === undefined) return fileStore; // a full disk must not keep a server from starting
+  await fileStore.tryToWrite().catch((err: unknown) => {
+    if (!isOutage(err)) return refuse(err);
+    logger.warn({ err }, "the store of files does not answer: this server is not ready until it does");
   });
   return fileStore;
 }

@@ -49,7 +49,7 @@ export async function serve(settings: Config, onReady: (stop: () => Promise<void
       await answers(app.database),
       created && (await app.database.scope(created.organizationId).of(AnalyticsTokens).operatorLink()),
     );
-    const inReach = await app.filesInReach();
+    const inReach = await app.filesInReach().catch(() => undefined); // the log has the reason
     onReady(async () => {
       await forget();
       const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1_000 + SHUTDOWN_GRACE_MS;
@@ -58,7 +58,7 @@ export async function serve(settings: Config, onReady: (stop: () => Promise<void
     });
     if (hold) console.log(`${holdMessage(hold)}\n`);
     console.log(text);
-    if (!inReach) console.log(`${filesOutOfReach(config)}\n`);
+    if (inReach === false) console.log(`${filesOutOfReach(config)}\n`);
   } catch (error) {
     await database.stop();
     throw explained(error, database.url);

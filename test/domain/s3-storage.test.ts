@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStorage } from "../../src/platform/providers/open-storage";
 import { startApp } from "../support/app";
 import { configOf } from "../support/config";
-import { createDatabase } from "../support/database";
+import { createDatabase, type TestDatabase } from "../support/database";
 import { startS3 } from "../support/s3";
+import { until } from "../support/until";
 
 let s3: Awaited<ReturnType<typeof startS3>>;
 beforeAll(async () => {
@@ -54,6 +55,45 @@ describe("files in an S3-compatible store", () => {
     for await (const { key } of storage().list()) keys.push(key);
     expect(keys).toEqual(["org/0", "org/11", "org/12000000", "org/b"]);
     await expect(storage().get("org/a")).rejects.toThrow();
+  });
+
+  describe("of an installation", () => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await createDatabase();
+      await (await startApp(database, settings())).stop();
+    });
+    afterEach(() => void s3.refuse(() => undefined));
+    afterAll(() => database.drop());
+    const form = () => {
+      const content = new FormData();
+      content.set("file", new File(["price list"], "prices.txt", { type: "text/plain" }));
+      return content;
+    };
+
+    test("that may not be written any more refuses the start, and says what to allow", async () => {
+      s3.refuse((method) => (method === "PUT" || method === "POST" ? 403 : undefined));
+      await expect(startApp(database, settings())).rejects.toThrow(
+        /^S3_BUCKET files cannot store files: .* refuses access to s3:\/\/files \(AccessDenied\)\. Allow .*s3:PutObject.* for the key of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY/,
+      );
+    });
+
+    test("that is away lets a server start, which is ready when it is back and answers files with 503 until then", async () => {
+      s3.refuse(() => 503);
+      const running = await startApp(database, settings());
+      try {
+        expect(await running.api.get("/health/ready", 503)).toMatchObject({ files: "unreachable" });
+        expect(await running.api.request("POST", "/rest/v1/files/upload", form())).toMatchObject({
+          status: 503,
+          body: { code: "UNAVAILABLE" },
+        });
+        s3.refuse(() => undefined);
+        await until(async () => (await running.api.request("GET", "/health/ready")).status === 200);
+        await running.api.post("/rest/v1/files/upload", form(), 201);
+      } finally {
+        await running.stop();
+      }
+    });
   });
 
   test("the service uploads to it and serves from it", async () => {

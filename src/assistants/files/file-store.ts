@@ -34,6 +34,12 @@ export class FileStore {
     if ((await this.database.claimFileStore(id)) !== id) await this.storage.remove(markerOf(id));
   }
 
+  /** Writes the marker again if this server's storage is the store of the installation. @throws Error if it cannot */
+  async tryToWrite(): Promise<void> {
+    const id = await this.database.fileStore();
+    if (id !== undefined && (await this.storage.has(markerOf(id)))) await this.writeMarker(id);
+  }
+
   /** Makes this server's storage the store of the installation, replacing any other: after files were moved or lost. */
   async adopt(): Promise<void> {
     await this.database.replaceFileStore(await this.createMarker());
@@ -56,8 +62,12 @@ export class FileStore {
 
   private async createMarker(): Promise<string> {
     const id = newId();
-    await this.storage.put(markerOf(id), Readable.from([MARKER_TEXT]));
+    await this.writeMarker(id);
     return id;
+  }
+
+  private async writeMarker(id: string): Promise<void> {
+    await this.storage.put(markerOf(id), Readable.from([MARKER_TEXT]));
   }
 }
 
@@ -81,7 +91,7 @@ export function guardedStorage(storage: Storage, isReachable: () => Promise<bool
   };
 }
 
-/** Errors of a folder that the server may not use, or whose disk or network has failed. */
+/** Errors of a folder or bucket that the server may not use, or whose disk or network has failed. */
 const UNUSABLE = new Set([
   "EACCES",
   "EPERM",
@@ -92,16 +102,36 @@ const UNUSABLE = new Set([
   "ENOTDIR",
   "ESTALE",
   "ENOTCONN",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
 ]);
 
-/** @throws UNAVAILABLE if the folder of the files cannot be used */
+interface StorageError extends NodeJS.ErrnoException {
+  /** Of an answer of a bucket's service. */
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Why a storage cannot be used; undefined for other errors, such as a file that is not there. */
+function failureOf({ code = "", name, $metadata }: StorageError): string | undefined {
+  if (UNUSABLE.has(code)) return code;
+  const status = $metadata?.httpStatusCode;
+  if (status !== undefined && status !== 404) return `status ${status}`;
+  return name === "TimeoutError" || name === "CredentialsProviderError" ? name : undefined;
+}
+
+/** @throws UNAVAILABLE if the folder or the bucket of the files cannot be used */
 async function reported<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (!UNUSABLE.has(code)) throw error;
-    const message = `The server cannot use its file storage (${code}). Try again later; the operator must repair it.`;
+    const reason = failureOf(error as StorageError);
+    if (reason === undefined) throw error;
+    const message = `The server cannot use its file storage (${reason}). Try again later; the operator must repair it.`;
     throw Object.assign(new DomainError("UNAVAILABLE", message), { cause: error });
   }
 }

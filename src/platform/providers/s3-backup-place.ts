@@ -24,7 +24,7 @@ export function s3BackupPlace(
   const name = ["s3:/", bucket, ...path].join("/");
   const explained = <T>(work: Promise<T>, content?: Readable): Promise<T> =>
     work.catch((error: unknown) => {
-      throw content?.errored ? error : s3Problem(error, { name, bucket, config }); // not if reading the content failed
+      throw content?.errored ? error : s3Problem(error, { name, bucket, config, of: "backups" }); // not if reading the content failed
     });
   const isEmpty = async () => {
     for await (const _ of storage.list()) return false;

@@ -1,11 +1,13 @@
 import type { Config } from "../settings/config";
 
-/** The store of backups, as far as an error names it. */
+/** A store, as far as an error names it. */
 interface Store {
-  /** The place of the backup, such as `s3://bucket/prefix`. */
+  /** The place in it, such as `s3://bucket/prefix`. */
   readonly name: string;
   readonly bucket: string;
   readonly config: Config;
+  /** What it holds, and so which settings are named. */
+  readonly of: "files" | "backups";
 }
 
 interface S3Error extends Error {
@@ -28,7 +30,7 @@ const REGION = new Set([
   "IllegalLocationConstraintException",
 ]);
 
-/** An error of the store of backups, with the setting to correct. */
+/** An error of a store, with the setting to correct. */
 export function s3Problem(cause: unknown, store: Store): Error {
   const error = cause as S3Error;
   const isOfStore =
@@ -36,27 +38,41 @@ export function s3Problem(cause: unknown, store: Store): Error {
   return isOfStore ? new Error(explanation(error, store), { cause }) : error;
 }
 
-function explanation(error: S3Error, { name, bucket, config }: Store): string {
-  const at = config.BACKUP_S3_ENDPOINT ?? config.S3_ENDPOINT ?? "Amazon S3";
+/** Whether a store is away for a time, rather than that something must be corrected. */
+export function isOutage(cause: unknown): boolean {
+  const error = cause as S3Error;
+  return isNetwork(error) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
+}
+
+function explanation(error: S3Error, store: Store): string {
+  const { name, bucket, config } = store;
+  const at = valueOf(store, "ENDPOINT") ?? "Amazon S3";
   const status = error.$metadata?.httpStatusCode;
-  const credentials = `${setting(config, "ACCESS_KEY_ID")} and ${setting(config, "SECRET_ACCESS_KEY")}`;
+  const credentials = `${setting(store, "ACCESS_KEY_ID")} and ${setting(store, "SECRET_ACCESS_KEY")}`;
   const reason = error.code ?? (/^(Error|Unknown\w*|\d*)$/.test(error.name) ? status : error.name);
   if (error.name === "NoSuchBucket" || (status === 404 && error.name !== "NoSuchKey"))
-    return `The bucket "${bucket}" of ${name} does not exist at ${at}. Create it, or correct the name or ${setting(config, "ENDPOINT")}.`;
+    return `The bucket "${bucket}" of ${name} does not exist at ${at}. Create it, or correct the name or ${setting(store, "ENDPOINT")}.`;
   if (REGION.has(error.name) || status === 301)
-    return `The bucket "${bucket}" is in another region than ${config.BACKUP_S3_REGION ?? config.S3_REGION} (${reason}). Correct ${setting(config, "REGION")}.`;
+    return `The bucket "${bucket}" is in another region than ${valueOf(store, "REGION") ?? config.S3_REGION} (${reason}). Correct ${setting(store, "REGION")}.`;
   if (CREDENTIALS.has(error.name))
     return `${at} refuses the credentials for ${name} (${reason}). Correct ${credentials}.`;
   if (status === 403)
-    return `${at} refuses access to ${name} (${reason}). Allow s3:ListBucket, s3:GetObject, s3:PutObject and s3:AbortMultipartUpload for the key of ${credentials}, or correct them.`;
+    return `${at} refuses access to ${name} (${reason}). Allow s3:ListBucket, s3:GetObject, s3:PutObject${store.of === "files" ? ", s3:DeleteObject" : ""} and s3:AbortMultipartUpload for the key of ${credentials}, or correct them.`;
   if (status !== undefined) return `${at} fails for ${name} (${reason}, status ${status}): ${error.message}`;
-  return `${at} cannot be reached for ${name} (${reason}). Check the network, or correct ${setting(config, "ENDPOINT")}.`;
+  return `${at} cannot be reached for ${name} (${reason}). Check the network, or correct ${setting(store, "ENDPOINT")}.`;
 }
 
-/** The setting in effect; that of backups, unless it falls back to that of files. */
-function setting(config: Config, of: "ENDPOINT" | "REGION" | "ACCESS_KEY_ID" | "SECRET_ACCESS_KEY"): string {
-  const isFallback = config[`BACKUP_S3_${of}`] === undefined && config[`S3_${of}`] !== undefined;
-  return isFallback && of !== "REGION" ? `S3_${of}` : `BACKUP_S3_${of}`;
+type SettingOfStore = "ENDPOINT" | "REGION" | "ACCESS_KEY_ID" | "SECRET_ACCESS_KEY";
+
+/** The value in effect. */
+const valueOf = ({ config, of }: Store, name: "ENDPOINT" | "REGION"): string | undefined =>
+  (of === "backups" ? config[`BACKUP_S3_${name}`] : undefined) ?? config[`S3_${name}`];
+
+/** The setting in effect; that of backups may fall back to that of files. */
+function setting({ config, of }: Store, name: SettingOfStore): string {
+  if (of === "files") return `S3_${name}`;
+  const isFallback = config[`BACKUP_S3_${name}`] === undefined && config[`S3_${name}`] !== undefined;
+  return isFallback && name !== "REGION" ? `S3_${name}` : `BACKUP_S3_${name}`;
 }
 
 const isNetwork = ({ name, code = "" }: S3Error): boolean =>
