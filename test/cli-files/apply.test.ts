@@ -216,6 +216,20 @@ test("what is in braces after a $ is sent as it is with a warning, unless it is 
   expect(await elsewhere.run(["apply", "."])).toEqual(SAME);
 });
 
+test("a variable that is read as another number than it is written gets a warning", async () => {
+  const { place } = await fresh();
+  place.write(
+    "assistants/b.yaml",
+    'key: b\nname: B\nvariables:\n  phone: +41441234567\n  zip: 01234\n  text: "01234"\n  count: 12\n  rate: 1.5\n',
+  );
+  const { code, stdout } = await place.run(["validate", "."]);
+  expect(code).toBe(0);
+  expect(stdout.split("\n").filter((line) => line.includes("Warning"))).toEqual([
+    'assistants/b.yaml:4:10: Warning: +41441234567 is read as the number 41441234567. Write it in quotes if it is a text: "+41441234567".',
+    'assistants/b.yaml:5:8: Warning: 01234 is read as the number 1234. Write it in quotes if it is a text: "01234".',
+  ]);
+});
+
 test("a new assistant has its document as version 1, and each apply makes one more", async () => {
   const { place, api } = await fresh();
   const versions = async () => {

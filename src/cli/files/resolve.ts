@@ -58,6 +58,7 @@ export class Resolver {
   }
 
   private async assistant(fields: Fields): Promise<Fields> {
+    this.warnings.push(...this.file.warningsOfNumbers("variables"));
     const channels = CHANNELS.filter((channel) => isFields(fields[channel]));
     return {
       ...fields,

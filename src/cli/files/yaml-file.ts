@@ -94,6 +94,23 @@ export class YamlFile {
     return this.problem(offsetOf(node), message);
   }
 
+  /** Warnings about numbers below a field that are written in another form, such as a telephone number or a postcode. */
+  warningsOfNumbers(field: string): string[] {
+    const warnings: string[] = [];
+    const node = this.document.get(field, true);
+    if (!isMap(node)) return warnings;
+    visit(node, {
+      Scalar: (place, scalar) => {
+        const { value, source } = scalar;
+        if (place === "key" || typeof value !== "number" || source === undefined || source === String(value))
+          return;
+        const message = `Warning: ${source} is read as the number ${value}. Write it in quotes if it is a text: "${source}".`;
+        warnings.push(this.problemOf(scalar, message));
+      },
+    });
+    return warnings;
+  }
+
   private problemsOfReferences(): string[] {
     const problems: string[] = [];
     visit(this.document, {
