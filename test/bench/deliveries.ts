@@ -213,7 +213,7 @@ async function conversations({ ours }: Bench, assistantId: string): Promise<stri
       `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
       { input: { assistantId, channel: "TEXT" } },
     );
-    const message = { role: "SYSTEM", channel: "TEXT", content: "noted", metadata: {} };
+    const message = { role: "ASSISTANT", channel: "TEXT", content: "noted", metadata: {} };
     bodies.push(JSON.stringify({ ...message, aiChatId: startChat.id }));
   }
   return bodies;
