@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
 import type { Api } from "../support/api";
 import { startApp, useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { afterTest } from "../support/server";
@@ -354,14 +355,14 @@ describe("a worker that has begun a delivery", () => {
     const other = new Client({ connectionString: running.database.ownerUrl });
     await other.connect();
     await other.query("begin");
-    await other.query("select from deliveries where id = $1 for update", [first!.id]);
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+    const lock = "select from deliveries where organization_id = $1 and id = $2 for update";
+    await other.query(lock, [organizationId, first!.id]);
     const renewed = queuesOf.renew([{ ...queue, id: first!.id, attempt: first!.attempt }], LEASE_MS);
-    const waits =
-      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    await until(async () => (await running.database.query(waits)).length > 0);
+    await until(() => someoneWaits(running.database));
     const own =
-      "select chat_id from delivery_queues where destination_id = $1 and claim = $2 for update nowait";
-    expect((await other.query(own, [destinationId, queue.claim])).rowCount).toBe(1);
+      "select chat_id from delivery_queues where organization_id = $1 and destination_id = $2 and claim = $3 for update nowait";
+    expect((await other.query(own, [organizationId, destinationId, queue.claim])).rowCount).toBe(1);
     await other.query("commit");
     await other.end();
     await renewed;

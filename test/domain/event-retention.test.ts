@@ -4,6 +4,7 @@ import { jobOf } from "../../src/account/audit/note";
 import { expireEvents } from "../../src/events/events/expire-events";
 import { enforceRetention } from "../../src/privacy/retention/enforce";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on", EVENT_RETENTION_DAYS: "10" });
@@ -76,8 +77,7 @@ describe("events", () => {
       [organizationId, destinationId],
     );
     const expired = expire(30);
-    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    await until(async () => (await running.database.query(waiting)).length > 0);
+    await until(() => someoneWaits(running.database));
     await replay.query("commit");
     await replay.end();
     await expired;

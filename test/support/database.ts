@@ -84,6 +84,14 @@ async function copyTemplate(postgres: string, name: string, template: string): P
 export const queueAll = (database: TestDatabase): Promise<unknown> =>
   database.query("select parley_repair_queues('', '', '', '', 1000)");
 
+/** Whether a statement waits for a lock of another transaction. */
+export async function someoneWaits(database: TestDatabase): Promise<boolean> {
+  const waits = process.env.TEST_CITUS
+    ? "select from citus_lock_waits"
+    : "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  return (await database.query(waits)).length > 0;
+}
+
 const withPort = (url: URL | string, port: string) => Object.assign(new URL(url), { port }).href;
 
 /** Settings that name the database of a server. */
