@@ -168,9 +168,10 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
 async function claimed(fileStore: FileStore, config: Config, logger: Logger): Promise<FileStore> {
   const { S3_BUCKET: bucket } = config;
   const refuse = (error: unknown): never => {
-    const location = bucket === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${bucket}`;
-    const store = { name: `s3://${bucket}`, bucket: bucket ?? "", config, of: "files" } as const;
-    const { message } = s3Problem(error, store);
+    const [location, { message }] =
+      bucket === undefined
+        ? [`DATA_DIR ${config.filesDir}`, error as Error]
+        : [`S3_BUCKET ${bucket}`, s3Problem(error, { name: `s3://${bucket}`, bucket, config, of: "files" })];
     throw new Error(`${location} cannot store files: ${message}`, { cause: error });
   };
   await fileStore.claim().catch(refuse);

@@ -112,7 +112,7 @@ const UNUSABLE = new Set([
 ]);
 
 interface StorageError extends NodeJS.ErrnoException {
-  /** Of an answer of a bucket's service. */
+  /** The response of the bucket's service, if there was one. */
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 

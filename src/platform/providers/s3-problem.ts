@@ -6,7 +6,7 @@ interface Store {
   readonly name: string;
   readonly bucket: string;
   readonly config: Config;
-  /** What it holds, and so which settings are named. */
+  /** The contents of the store, which decide the settings that errors name. */
   readonly of: "files" | "backups";
 }
 
