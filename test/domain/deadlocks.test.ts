@@ -35,7 +35,7 @@ async function deadlocked<A>(
   times = 1,
 ): Promise<A> {
   const waiting = (count: number) =>
-    until(async () => (await running.database.query(WAITING)).length === count);
+    until(async () => (await running.database.query(WAITING)).length >= count);
   const others: { transaction: pg.Client; locked: Promise<unknown> }[] = [];
   for (let number = 0; number < times; number++) {
     const transaction = await otherTransaction();
@@ -45,7 +45,7 @@ async function deadlocked<A>(
   const answer = request();
   for (const [number, { transaction, locked }] of others.entries()) {
     await locked;
-    await waiting(times - number);
+    await Promise.race([waiting(times - number), answer]);
     await transaction.query(second, [id]);
     await transaction.query("commit");
   }

