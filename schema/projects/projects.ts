@@ -2,6 +2,7 @@ import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphq
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
+import { removeProject } from "../../src/events/webhooks/remove-project";
 import { Assistant, AssistantPage, Deleted } from "../assistants/assistants";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
@@ -93,7 +94,7 @@ export class ProjectResolver {
     @Arg("id", () => ID, { description: "Id of the project." }) id: string,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Projects).remove(id);
+    return removeProject(scope, id);
   }
 
   @FieldResolver(() => AssistantPage, { description: "Assistants of the project." })

@@ -178,7 +178,8 @@ export class WebhookResolver {
   }
 
   @Mutation(() => WebhookDestination, {
-    description: "Deletes a webhook destination and returns it. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+    description:
+      "Deletes a webhook destination and returns it. Its deliveries are no longer shown, and a job removes them. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
   })
   deleteWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,

@@ -28,6 +28,7 @@ import { EndUserExports } from "../privacy/exports/exports";
 import { removeArchive } from "../privacy/people/withdraw";
 import { sequenceAll } from "../events/events/sequencer";
 import { sumDeliveries } from "../events/events/delivery-sums";
+import { removeDeliveries } from "../events/webhooks/remove-deliveries";
 import { measureSizes } from "../account/organization/measure-sizes";
 import { embedPassages } from "../assistants/knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";
@@ -147,6 +148,11 @@ export const slowTasks = {
     reachesPeople: false,
     run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
     givenUp: onlyLogged, // erasure.resume restarts it
+  },
+  "deliveries.remove": {
+    reachesPeople: false,
+    run: (scope, { destinationId }) => removeDeliveries(scope, destinationId!),
+    givenUp: onlyLogged, // nobody sees them, and they go with their events
   },
   "provider.erase": {
     reachesPeople: false,

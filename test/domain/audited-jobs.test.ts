@@ -178,6 +178,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "call.hangUp": CONTINUES,
   "call.erase": CONTINUES,
   "chat.sweep": CONTINUES,
+  "deliveries.remove": CONTINUES,
   "export.run": CONTINUES,
   "export.remove": CONTINUES,
   "provider.erase": CONTINUES,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { sequence } from "../../src/events/events/sequencer";
+import { deliveryChanges } from "../../src/events/webhooks/delivery-changes";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
 import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
 import { connect } from "../../src/platform/database/connect";
@@ -46,6 +47,8 @@ beforeAll(async () => {
     `${events("old", OLD, "'old-' || n % 1000", "'3'::xid8")}; ${deliveries("old", "old", "DELIVERED")}`,
   );
   for (const table of ["events", "deliveries", "delivery_queues"]) await query(`vacuum analyze ${table}`);
+  await query(`insert into webhook_destinations (organization_id, id, url, sealed_secret)
+    select '${organization}', id, 'https://example.com', '' from unnest(array['old', 'new']) id`);
   await fill(
     `${events("new", CHATS * OF_CHAT, `'new-' || n % ${CHATS}`, "null")}; ${deliveries("new", "new", "PENDING")};
      insert into delivery_queues (organization_id, destination_id, chat_id)
@@ -128,6 +131,26 @@ describe("beside many old deliveries, few rows are read", () => {
     expect(read).toBeLessThan(200);
   });
 });
+
+test.each(["new", null])(
+  "a subscription begins with the newest of many pending deliveries (to: %s)",
+  async (id) => {
+    await query("update deliveries set created_at = now() - interval '1 minute'"); // none are new
+    await query("vacuum analyze deliveries");
+    const { database } = running.app;
+    const following = async () => {
+      const changes = await deliveryChanges(() => database.scope(organization), id);
+      await changes.return();
+    };
+    const read = [];
+    for (const statement of await statementsOf(database, /deliveries/, following))
+      for (const node of nodesOf(await planOf(running.database, statement)))
+        if (node["Relation Name"] === "deliveries")
+          read.push(node["Actual Loops"] * (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)));
+    expect(Math.max(...read)).toBeGreaterThanOrEqual(1_000);
+    expect(Math.max(...read)).toBeLessThanOrEqual(1_100);
+  },
+);
 
 test("beside many old events, the sequencer reads those without a position only", async () => {
   await query("analyze events"); // with many of them, so that a walk through all events seems short

@@ -162,6 +162,14 @@ const CASES = {
       return { has };
     },
   },
+  "deliveries.remove": {
+    at: "webhook_destinations",
+    begin: async () => {
+      const has = { destinationId: newId() };
+      await (await scope()).enqueue("deliveries.remove", has);
+      return { has };
+    },
+  },
   "erasure.run": {
     at: "erasures",
     begin: async () => {

@@ -49,8 +49,11 @@ const SLICES = new FilteredStatement<DeliverySlice, "projectId">(
     const sums = narrowed(
       table("delivery_sums").whereRaw("starts_at >= whole.since and starts_at < whole.until"),
     );
+    // Not those of deleted destinations, which a job removes.
     const deliveries = narrowed(
-      table("deliveries").whereRaw("created_at >= uncounted.since and created_at < uncounted.until"),
+      table("deliveries")
+        .whereIn("destinationId", table("webhook_destinations").select("id"))
+        .whereRaw("created_at >= uncounted.since and created_at < uncounted.until"),
     );
     return db.raw(
       `with whole as (

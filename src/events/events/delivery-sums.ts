@@ -145,7 +145,10 @@ const spanOf = (from: Date): Span => ({ from, to: new Date(from.getTime() + QUAR
 
 /** Stores the sums of the quarters of spans. @returns the quarters without sums, because deliveries are pending */
 async function count(scope: Scope, spans: readonly Span[]): Promise<Date[]> {
-  const groups = await scope.read(GROUPS, [spans.map(({ from }) => from), spans.map(({ to }) => to)]);
+  const destinations = await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
+  const stay = new Set(destinations.map(({ id }) => id));
+  const all = await scope.read(GROUPS, [spans.map(({ from }) => from), spans.map(({ to }) => to)]);
+  const groups = all.filter(({ destinationId }) => stay.has(destinationId));
   const pending = groups.filter(({ status }) => status === "PENDING");
   const open = new Map(pending.map(({ startsAt }) => [Number(startsAt), startsAt]));
   const sums = new Map<string, ReturnType<typeof emptySum>>();
@@ -197,7 +200,7 @@ export async function deleteEvents(scope: Scope, ids: readonly string[]): Promis
 async function leaveGaps(scope: Scope, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await lockSums(scope);
-  // In the order of a deletion of a destination, which removes its deliveries and their sums.
+  // In the order of a deletion of a destination, which removes its sums.
   await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
   const quarters = (await scope.read(COUNTED_QUARTERS, [eventIds])).map(({ startsAt }) => startsAt);
   await scope.table("delivery_sums").whereIn("startsAt", quarters).delete();

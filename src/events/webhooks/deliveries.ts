@@ -17,6 +17,7 @@ import type { DeliveryAttempt } from "../../platform/database/value-types";
 import { againAfterDeadlock, DomainError, missing } from "../../platform/errors";
 import { areIndexed, firstMatching, type EventFilter } from "../events/matching";
 import { sequence } from "../events/sequencer";
+import { foundRow } from "./destination-rows";
 import { DeliveryQueues, type BegunDelivery } from "./queues";
 
 export type DeliveryStatus = "PENDING" | "DELIVERED" | "FAILED";
@@ -78,9 +79,16 @@ export class Deliveries {
     );
   }
 
+  /** The newest pending deliveries to each of these destinations, newest first. */
+  newestPending(destinationIds: readonly string[], take: number): Promise<Delivery[][]> {
+    return readPerId(this.scope, OF_DESTINATIONS.desc, destinationIds, { take }, { status: "PENDING" });
+  }
+
   /** Calls in the same tick share one statement. @throws DELIVERY_NOT_FOUND */
   async byId(id: string): Promise<Delivery> {
-    return (await rowById(this.scope, "deliveries", id)) ?? missing("Delivery", id);
+    const row = await rowById(this.scope, "deliveries", id);
+    // A job removes the deliveries of a deleted destination.
+    return row && (await foundRow(this.scope, row.destinationId)) ? row : missing("Delivery", id);
   }
 
   /**
@@ -95,8 +103,8 @@ export class Deliveries {
   }
 
   /**
-   * Adds a delivery without a chat, so it waits for no other delivery.
-   * @throws WEBHOOK_DESTINATION_DISABLED
+   * Adds a delivery without a chat, so it waits for no other delivery. Runs in a transaction.
+   * @throws WEBHOOK_DESTINATION_DISABLED, WEBHOOK_DESTINATION_NOT_FOUND
    */
   async add(eventId: string, destinationId: string): Promise<Delivery> {
     await this.checkEnabled(destinationId);
@@ -166,9 +174,15 @@ export class Deliveries {
     return this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
   }
 
+  /** Keeps the destination from being deleted until the transaction ends. */
   private async checkEnabled(id: string): Promise<void> {
-    const [disabled] = await this.scope.table("webhook_destinations").where({ id, enabled: false });
-    if (disabled)
+    const [row] = await this.scope
+      .table("webhook_destinations")
+      .where({ id })
+      .select("enabled")
+      .forKeyShare();
+    const { enabled } = row ?? missing("WebhookDestination", id);
+    if (!enabled)
       throw new DomainError(
         "WEBHOOK_DESTINATION_DISABLED",
         `The webhook destination ${id} is disabled, so nothing is sent to it. Enable it with updateWebhookDestination or PATCH /rest/v1/settings/${id}.`,

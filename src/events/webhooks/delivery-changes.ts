@@ -1,8 +1,8 @@
 import type { Repeater } from "@graphql-yoga/subscription";
 import type { Scope } from "../../platform/database/scope";
 import { polled } from "../../platform/polled";
-import type { Delivery } from "./deliveries";
-import { WebhookDestinations } from "./destinations";
+import { Deliveries, type Delivery } from "./deliveries";
+import { sharedRow } from "./destination-rows";
 
 /** New deliveries are looked for over so many seconds, because a transaction shows its rows only when it ends. */
 const WINDOW_SECONDS = 15;
@@ -24,7 +24,7 @@ export async function deliveryChanges(
   fresh: () => Scope,
   destinationId: string | null | undefined,
 ): Promise<Repeater<Delivery>> {
-  if (destinationId != null) await fresh().of(WebhookDestinations).byId(destinationId);
+  if (destinationId != null) await sharedRow(fresh(), destinationId);
   const seenOf = (found: readonly Delivery[]): Seen => new Map(found.map((one) => [one.id, stateOf(one)]));
   const finished = await recentAndFollowed(fresh(), destinationId, new Map());
   let seen = seenOf(finished.filter(({ status }) => status !== "PENDING"));
@@ -38,17 +38,21 @@ export async function deliveryChanges(
   });
 }
 
+/** Not those of deleted destinations, which a job removes. */
 const deliveriesTo = (scope: Scope, destinationId: string | null | undefined) => {
-  const rows = scope.table("deliveries");
+  const there = scope.table("webhook_destinations").select("id");
+  const rows = scope.table("deliveries").whereIn("destinationId", there);
   return destinationId == null ? rows : rows.where({ destinationId });
 };
 
-/** In an order in which those of one transaction, which have the same time, have their place, too. */
-const newestOf = (rows: ReturnType<typeof deliveriesTo>) =>
-  rows.orderBy("createdAt", "desc").orderBy("id", "desc").limit(MOST);
+/** Deliveries of one transaction, which have the same time, have their place, too. */
+const byAge = (one: Delivery, other: Delivery): number =>
+  one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1);
 
 async function pending(scope: Scope, destinationId: string | null | undefined): Promise<Delivery[]> {
-  return (await newestOf(deliveriesTo(scope, destinationId).where({ status: "PENDING" }))).reverse();
+  const all = () => scope.table("webhook_destinations").select("id");
+  const ids = destinationId == null ? (await all()).map(({ id }) => id) : [destinationId];
+  return (await scope.of(Deliveries).newestPending(ids, MOST)).flat().sort(byAge).slice(-MOST);
 }
 
 /** The newest deliveries, and those that were pending at the last read; oldest first. */
@@ -58,15 +62,15 @@ async function recentAndFollowed(
   seen: Seen,
 ): Promise<Delivery[]> {
   const rows = deliveriesTo(scope, destinationId);
-  const recent = await newestOf(
-    rows.whereRaw("created_at > now() - make_interval(secs => ?)", [WINDOW_SECONDS]),
-  );
+  const recent = await rows
+    .whereRaw("created_at > now() - make_interval(secs => ?)", [WINDOW_SECONDS])
+    .orderBy("createdAt", "desc")
+    .orderBy("id", "desc")
+    .limit(MOST);
   const known = new Set(recent.map(({ id }) => id));
   const followed = [...seen].filter(([id, state]) => state.startsWith("PENDING") && !known.has(id));
   const ids = followed.slice(-MOST).map(([id]) => id);
   const others =
     ids.length === 0 ? [] : await scope.table("deliveries").whereRaw("id = any(?::text[])", [ids]);
-  return [...others, ...recent].sort(
-    (one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1),
-  );
+  return [...others, ...recent].sort(byAge);
 }

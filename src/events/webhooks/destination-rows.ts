@@ -23,15 +23,19 @@ export const COUNT_FAILURE = statement<Pick<DestinationRow, "failures" | "enable
   where d.organization_id = $1 and d.id = $2 returning d.failures, d.enabled, d.failing_since`),
 );
 
-/** The stored destination. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
-export async function sharedRow(scope: Scope, id: string): Promise<DestinationRow> {
+/** The stored destination, if there is one. Reads in the same tick share one statement. */
+export function foundRow(scope: Scope, id: string): Promise<DestinationRow | undefined> {
   const loader = scope.loader<DestinationRow | undefined>("webhook_destinations", async (ids) => {
     const rows = await scope.read(BY_ID, [ids]);
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((one) => found.get(one));
   });
-  return (await loader.load(id)) ?? missing("WebhookDestination", id);
+  return loader.load(id);
 }
+
+/** The same. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+export const sharedRow = async (scope: Scope, id: string): Promise<DestinationRow> =>
+  (await foundRow(scope, id)) ?? missing("WebhookDestination", id);
 
 /** The destinations of a project, newest first. Reads in the same tick share one statement. */
 export function rowsOfProject(scope: Scope, projectId: string): Promise<DestinationRow[]> {

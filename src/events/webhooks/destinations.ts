@@ -14,7 +14,8 @@ import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
 import { choiceOf, type KeptColumns, type WebhookDestinationInput } from "./destination-input";
-import { COUNT_FAILURE, rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
+import { COUNT_FAILURE, foundRow, rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
+import { removeDeliveriesLater } from "./remove-deliveries";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
 export interface WebhookDestination {
@@ -136,10 +137,13 @@ export class WebhookDestinations {
     });
   }
 
-  /** @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** A job removes its deliveries. @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
-    const [row] = await this.scope.table("webhook_destinations").where({ id }).delete("*");
-    return this.withSecret(row ?? missing("WebhookDestination", id));
+    return this.scope.transaction(async (scope) => {
+      const [row] = await scope.table("webhook_destinations").where({ id }).delete("*");
+      if (row) await removeDeliveriesLater(scope, [id]);
+      return this.withSecret(row ?? missing("WebhookDestination", id));
+    });
   }
 
   /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED */
@@ -164,9 +168,10 @@ export class WebhookDestinations {
     });
   }
 
-  /** Returns the target of a destination. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
-  async target(id: string): Promise<DeliveryTarget> {
-    const row = await sharedRow(this.scope, id);
+  /** The target of a destination; undefined if it has been deleted. Reads in the same tick share one statement. */
+  async target(id: string): Promise<DeliveryTarget | undefined> {
+    const row = await foundRow(this.scope, id);
+    if (!row) return undefined;
     const former =
       row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>

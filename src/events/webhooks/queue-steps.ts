@@ -79,13 +79,6 @@ const RELEASED = `ending as (
     returning freed.number, q.due_at
   )`;
 
-/** Locks the destinations of failed deliveries before these deliveries, in the order of a deletion: `recorded` counts them first. */
-const TARGETS = `targets as materialized (
-    select d.id from webhook_destinations d
-    where d.organization_id = $1 and d.id = any(array(select "destinationId" from asked where status = 'PENDING'))
-    order by d.id for key share
-  )`;
-
 /** The end of an insert into `delivery_queues` of deliveries that failed, whose retries may have the queue already. */
 const TRY_AGAIN_LATER = `on conflict (organization_id, destination_id, chat_id, delivery_id) do update
   set posted = delivery_queues.posted + 1, due_at = excluded.due_at, claim = null`;
@@ -102,13 +95,13 @@ export const ADVANCE = statement<StepRow>(({ db, home }) =>
     from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
       "deliveryId" text, claim text, continues boolean, releases boolean,
       id text, attempt integer, status text, entry jsonb, "pauseMs" double precision, body text)
-  ), ${TARGETS}, recorded as (
+  ), recorded as (
     update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
       next_attempt_at = coalesce(asked.retry_at, d.next_attempt_at),
       duration_ms = case when asked.status = 'DELIVERED' then (asked.entry -> 0 ->> 'durationMs')::integer
         else d.duration_ms end
     from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
-      and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING} and (select count(*) from targets) >= 0
+      and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
       and d.claimed_until is not null -- else this result is recorded already, and the answer was lost
     returning asked.number, asked.body, d.id, d.event_id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
   ), ${BODIES_KEPT}, ${BEGUN}, retried as (

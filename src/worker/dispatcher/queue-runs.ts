@@ -171,21 +171,21 @@ export class QueueRuns {
     }
   }
 
-  /** Sends a delivery, or cancels it if its body cannot be composed any more. */
+  /** Sends a delivery, or cancels it if its destination is disabled or gone, or its body can no longer be composed. */
   private async sendOrCancel(
     scope: Scope,
     delivery: BegunDelivery,
     run: Run,
     mayBeOld = true,
   ): Promise<Tried> {
+    const target = await scope.of(WebhookDestinations).target(run.lane.destinationId);
+    if (!target?.enabled) return { result: canceledResult(delivery, DISABLED) };
     const bodies = scope.of(EventBodies);
     const { event } = delivery;
     const body = await bodies.of(event, run, mayBeOld);
     if (body === undefined) return { result: canceledResult(delivery, NOT_COMPOSABLE) };
     // An attempt that nobody has recorded may have reached the destination.
     if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
-    const target = await scope.of(WebhookDestinations).target(run.lane.destinationId);
-    if (!target.enabled) return { result: canceledResult(delivery, DISABLED) };
     const attempt = await this.send(delivery, body, target, run.lane);
     return { result: attempt.result, attempt };
   }
