@@ -140,8 +140,8 @@ export class WebhookDestinations {
   /** A job removes its deliveries. @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
     return this.scope.transaction(async (scope) => {
+      await removeDeliveriesLater(scope, [id]);
       const [row] = await scope.table("webhook_destinations").where({ id }).delete("*");
-      if (row) await removeDeliveriesLater(scope, [id]);
       return this.withSecret(row ?? missing("WebhookDestination", id));
     });
   }
@@ -172,12 +172,9 @@ export class WebhookDestinations {
   async target(id: string): Promise<DeliveryTarget | undefined> {
     const row = await foundRow(this.scope, id);
     if (!row) return undefined;
-    const former =
-      row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
-    const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
-      this.open(id, sealed),
-    );
-    const { enabled, url, failingSince } = row;
+    const { enabled, url, failingSince, sealedSecret, formerSealedSecret: former } = row;
+    const isFormerUsed = former !== null && row.formerSecretUntil! > currentDate();
+    const secrets = [sealedSecret, ...(isFormerUsed ? [former] : [])].map((sealed) => this.open(id, sealed));
     return { id, enabled, url, secrets, failingSince };
   }
 
