@@ -70,23 +70,37 @@ async function expired(db: Client, assistantId: string): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Gives each log an event that was delivered. */
+/** Gives each log an event that was delivered, and waits until these deliveries are in the sums of their destination. */
 async function addEvents(db: Client, assistantId: string): Promise<void> {
   await db.query("set session_replication_role = replica");
   await db.query(
+    `insert into webhook_destinations (organization_id, id, url, sealed_secret, enabled)
+     select organization_id, 'retention', 'https://example.com', '', false from assistants where id = $1`,
+    [assistantId],
+  );
+  await db.query(
     `with made as (
        insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
-       select organization_id, 'e' || id, 'session-start', 'TEXT', assistant_id, id, '{}', '3'::xid8, now() - interval '1 day'
+       select organization_id, 'e' || id, 'session-start', 'TEXT', assistant_id, id, '{}', '3'::xid8, started_at
        from chats where assistant_id = $1 returning organization_id, id, chat_id, created_at)
      insert into deliveries (organization_id, id, event_id, destination_id, chat_id, status, attempt, next_attempt_at, attempts,
        created_at, duration_ms)
-     select organization_id, id, id, 'none', chat_id, 'DELIVERED', 1, created_at,
+     select organization_id, id, id, 'retention', chat_id, 'DELIVERED', 1, created_at,
        '[{"number": 1, "status": 200, "error": null, "answer": "ok", "startedAt": "2026-01-01T00:00:00.000Z", "durationMs": 12}]',
        created_at, 12 from made`,
     [assistantId],
   );
   await db.query("reset session_replication_role");
   await db.query("vacuum analyze");
+  await db.query("select graphile_worker.add_job('deliveries.sum')");
+  for (let counted = false; !counted; await sleep(1_000)) {
+    const { rows } = await db.query<{ counted: boolean }>(
+      `select h.until > now() - interval '1 day' as counted from delivery_sum_heads h
+       join assistants a on a.organization_id = h.organization_id where a.id = $1`,
+      [assistantId],
+    );
+    counted = rows[0]?.counted ?? false;
+  }
 }
 
 /** Looks every 2 s. @returns a function that ends it and returns each table's largest share of dead rows */
