@@ -25,7 +25,7 @@ import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { Selected } from "../core/selected";
 
-const MissingVariables = enumOf(
+export const MissingVariables = enumOf(
   "MissingVariables",
   "What happens to a variable without a value in the texts of an assistant.",
   {

@@ -16,7 +16,13 @@ import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { ConfigurationWarning } from "../configurations/warnings";
-import { Assistant, AssistantFields, CreateAssistantInput } from "./assistants";
+import {
+  Assistant,
+  AssistantFields,
+  CreateAssistantInput,
+  MissingVariables,
+  type UpdateAssistantInput,
+} from "./assistants";
 import { MAX_NOTE_LENGTH, VariableUse } from "./versions";
 
 const ASSISTANT = "Id of the assistant.";
@@ -76,6 +82,21 @@ export class AssistantDraftInput extends AssistantFields {
   @Rule({ nullable: false, maxItems: 100 })
   @Field(() => [ID], { nullable: true, description: "Ids of the files that the assistant answers from." })
   fileIds?: string[];
+}
+
+@InputType({
+  description:
+    "Changes to the settings of an assistant beside its document, which make no version. Omitted fields stay unchanged.",
+})
+export class AssistantSettingsInput implements Pick<UpdateAssistantInput, "projectId" | "missingVariables"> {
+  @Field(() => ID, { nullable: true, description: "Id of its project; null: none." })
+  projectId?: string | null;
+  @NotNull
+  @Field(() => MissingVariables, {
+    nullable: true,
+    description: "What happens to variables without a value in its texts.",
+  })
+  missingVariables?: UpdateAssistantInput["missingVariables"];
 }
 
 @ArgsType()
@@ -158,14 +179,19 @@ export class DraftedAssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Changes any parts of an assistant at once, in one step and as one version. Its draft stays as it is. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
+      "Changes any parts of an assistant at once, in one step and as one version. Its draft stays as it is. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, PROJECT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
   })
   updateAssistantDocument(
     @Args() { assistantId, note, ifVersion }: PublishArgs,
     @Arg("input", { description: "Changes to apply." }) input: AssistantDraftInput,
+    @Arg("settings", () => AssistantSettingsInput, {
+      nullable: true,
+      description: "Changes to its settings, in the same step. Default: they stay.",
+    })
+    settings: AssistantSettingsInput | null | undefined,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Drafts).change(assistantId, input as object, { note, ifVersion });
+    return scope.of(Drafts).change(assistantId, input as object, { note, ifVersion, settings });
   }
 
   @Mutation(() => Assistant, {

@@ -326,6 +326,36 @@ describe("apply asks to be run again if a record changes after it was read:", ()
   });
 });
 
+test("an assistant that has changed since it was read keeps its project and missingVariables, too", async () => {
+  const { place, api } = await fresh();
+  await place.run(["apply", "."]);
+  await api.gql('mutation { createProject(input: { name: "Shop" }) { id } }');
+  const query =
+    "{ assistants { data { id description missingVariables } } projects { name assistants { data { id } } } }";
+  const before = await api.gql(query);
+  const [{ id }] = before.assistants.data;
+  place.replace("assistants/front-desk.yaml", "temperature: 0.3", "temperature: 0.9");
+  place.replace("assistants/front-desk.yaml", "missingVariables: BLANK", "missingVariables: REFUSE");
+  place.replace("assistants/front-desk.yaml", "project: null", "project: Shop");
+  const change = 'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "Changed" }) { id } }';
+  const through = await beforeFirstMutation(place.running.url, () => api.gql(change, { id }));
+  try {
+    const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
+    const { code, stderr } = await slow.run(["apply", "."]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Run the command again.")]);
+  } finally {
+    through.stop();
+  }
+  before.assistants.data[0].description = "Changed";
+  expect(await api.gql(query)).toEqual(before);
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect(await place.run(["apply", "."])).toEqual(SAME);
+  expect(await api.gql(query)).toMatchObject({
+    assistants: { data: [{ missingVariables: "REFUSE" }] },
+    projects: [{ name: "Shop", assistants: { data: [{ id }] } }],
+  });
+});
+
 test("diff shows what has changed in files beside the YAML file, and nothing that only stands elsewhere", async () => {
   const { place } = await fresh();
   place.write("assistants/front-desk/files/latin.txt", Buffer.from("caf\xe9", "latin1"));

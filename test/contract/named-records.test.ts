@@ -61,7 +61,10 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
   saveAssistantDraft: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
-  updateAssistantDocument: [({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } })],
+  updateAssistantDocument: [
+    ({ assistantId, fileId }) => ({ assistantId, input: { fileIds: [fileId] } }),
+    ({ assistantId, projectId }) => ({ assistantId, input: {}, settings: { projectId } }),
+  ],
   createAssistantFromDocument: [
     ({ projectId, fileId }) => ({ input: { name: "Bea", projectId }, document: { fileIds: [fileId] } }),
   ],

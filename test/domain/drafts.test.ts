@@ -179,9 +179,9 @@ test("a draft that repeats the stored secret brings back none that was replaced 
 });
 
 describe("a change of several parts at once", () => {
-  const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $note: String, $ifVersion: Int) {
-    updateAssistantDocument(assistantId: $id, input: $input, note: $note, ifVersion: $ifVersion) {
-      name draft { basedOn } version { number note } files { id } } }`;
+  const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $settings: AssistantSettingsInput, $note: String, $ifVersion: Int) {
+    updateAssistantDocument(assistantId: $id, input: $input, settings: $settings, note: $note, ifVersion: $ifVersion) {
+      name missingVariables updatedAt draft { basedOn } version { number note } files { id } } }`;
   const change = async (id: string, input: object, more: object = {}) =>
     (await running.api.gql(CHANGE, { id, input, ...more })).updateAssistantDocument;
 
@@ -195,7 +195,7 @@ describe("a change of several parts at once", () => {
       rag: { chat: { forceRag: true } },
       fileIds: [fileId],
     };
-    expect(await change(id, input, { note: "All at once" })).toEqual({
+    expect(await change(id, input, { note: "All at once" })).toMatchObject({
       name: "Bea",
       draft: { basedOn: 1 },
       version: { number: 2, note: "All at once" },
@@ -213,6 +213,39 @@ describe("a change of several parts at once", () => {
     expect(await code({})).toBe("FILE_NOT_FOUND");
     expect(await code({ input: { name: "Bea" }, ifVersion: 7 })).toBe("VERSION_CONFLICT");
     expect((await read(id)).version).toMatchObject({ number: 1, document: { name: "Ada" } });
+  });
+
+  test("changes settings in the same step, which make no version", async () => {
+    const id = await newAssistant(running.api, { name: "Ada" });
+    const { createProject: project } = await running.api.gql(
+      'mutation { createProject(input: { name: "P" }) { id } }',
+    );
+    const ofProject = async () => {
+      const query = "query ($id: ID!) { assistants(projectId: $id) { data { id } } }";
+      return (await running.api.gql(query, { id: project.id })).assistants.data as object[];
+    };
+    const settings = { projectId: project.id, missingVariables: "REFUSE" };
+    const refused = async (input: object, more: object) => {
+      const error = await running.api.gqlError(CHANGE, { id, input, settings, ...more });
+      return error.extensions.code;
+    };
+    expect(await refused({ fileIds: [UNKNOWN_ID] }, {})).toBe("FILE_NOT_FOUND");
+    expect(await refused({}, { ifVersion: 7 })).toBe("VERSION_CONFLICT");
+    expect(await refused({ name: "Bea" }, { settings: { projectId: UNKNOWN_ID } })).toBe("PROJECT_NOT_FOUND");
+    expect(await ofProject()).toEqual([]);
+    const before = await change(id, {});
+    expect(before).toMatchObject({ name: "Ada", missingVariables: "KEEP", version: { number: 1 } });
+    expect(await change(id, {}, { settings: {} })).toEqual(before);
+    expect(await change(id, {}, { settings })).toMatchObject({
+      missingVariables: "REFUSE",
+      version: { number: 1 },
+    });
+    expect(await ofProject()).toEqual([{ id }]);
+    expect(await change(id, { name: "Bea" }, { settings: { projectId: null } })).toMatchObject({
+      ...{ name: "Bea", missingVariables: "REFUSE" },
+      version: { number: 2 },
+    });
+    expect(await ofProject()).toEqual([]);
   });
 });
 

@@ -37,6 +37,11 @@ interface Publication {
   readonly ifVersion?: number | null | undefined;
 }
 
+interface Change extends Publication {
+  /** Settings beside the document, which change in the same step. */
+  readonly settings?: Partial<Pick<AssistantInput, "projectId" | "missingVariables">> | null | undefined;
+}
+
 /** Changes of assistants that are not published yet: at most one draft of each assistant, for the whole organization. */
 export class Drafts {
   constructor(private readonly scope: Scope) {}
@@ -127,15 +132,16 @@ export class Drafts {
   /**
    * Changes several parts of an assistant at once, as one version. Its draft stays as it is.
    * @param publication see `publish`
-   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, BAD_USER_INPUT, VERSION_CONFLICT
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, PROJECT_NOT_FOUND, BAD_USER_INPUT, VERSION_CONFLICT
    */
   async change(
     assistantId: string,
     input: PartialDocument,
-    { note, ifVersion }: Publication = {},
+    { note, ifVersion, settings }: Change = {},
   ): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       checkVersion(await lockedVersion(scope, assistantId), ifVersion);
+      if (Object.keys(settings ?? {}).length > 0) await scope.of(Assistants).update(assistantId, settings!);
       return scope.of(Drafts).write(assistantId, input, note);
     });
   }

@@ -154,7 +154,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** The place in a file of a value that was sent. */
 const placeOf = (path: string): Path =>
   path
-    .replace(/^(input|document)\./, "")
+    .replace(/^(input|document|settings)\./, "")
     .split(".")
     .map((name) => (/^\d+$/.test(name) ? Number(name) : (NAMES[name] ?? name)));
 

@@ -72,8 +72,8 @@ const withPlainSecrets = (item: Fields): Fields =>
 const NOTE = '"Applied from files"';
 const CREATE = `mutation ($input: CreateAssistantInput!, $document: AssistantDraftInput!) {
   record: createAssistantFromDocument(input: $input, document: $document, note: ${NOTE}) { id } }`;
-const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $ifVersion: Int) {
-  updateAssistantDocument(assistantId: $id, input: $input, note: ${NOTE}, ifVersion: $ifVersion) { id } }`;
+const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!, $settings: AssistantSettingsInput, $ifVersion: Int) {
+  updateAssistantDocument(assistantId: $id, input: $input, settings: $settings, note: ${NOTE}, ifVersion: $ifVersion) { id } }`;
 
 /** Creates an assistant whose first version is the document. @returns its id. @throws RequestError */
 export async function create(
@@ -89,18 +89,19 @@ export async function create(
 }
 
 /**
- * Changes the given fields of a document in one transaction; all others stay.
+ * Changes the given fields of an assistant in one transaction; all others stay.
+ * @param settings what is not part of its document
  * @param ifVersion the version that must be the current one
  * @throws RequestError
  */
-export async function publish(
+export async function change(
   connection: Connection,
   id: string,
   document: AssistantDocument,
+  settings: Fields,
   ifVersion: number | undefined,
 ): Promise<void> {
-  const input = sent(document);
-  if (Object.keys(input).length > 0) await connection.graphql(CHANGE, { id, input, ifVersion });
+  await connection.graphql(CHANGE, { id, input: sent(document), settings, ifVersion });
 }
 
 const sent = (document: AssistantDocument): Fields =>

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { create, documentOf, publish, selectionOf } from "./assistant-document";
+import { change, create, documentOf, selectionOf } from "./assistant-document";
 import { about, RequestError, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
@@ -101,9 +101,6 @@ async function filesOf(
   );
 }
 
-const UPDATE =
-  "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
-
 /** Creates an assistant. @returns its id. @throws RequestError */
 export async function createAssistant(
   connection: Connection,
@@ -125,11 +122,9 @@ export async function updateAssistant(
   changed: Fields,
 ): Promise<void> {
   const { projectId, missingVariables, files, ...document } = changed;
-  if (projectId !== undefined || missingVariables !== undefined)
-    await connection.graphql(UPDATE, { id, input: { projectId, missingVariables } });
   const attached = fields.files as readonly AttachedFile[];
   await withFiles(connection, files, attached, (fileIds) =>
-    publish(connection, id, { ...document, fileIds }, version),
+    change(connection, id, { ...document, fileIds }, { projectId, missingVariables }, version),
   );
 }
 
