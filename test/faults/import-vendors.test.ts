@@ -67,6 +67,51 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     expect(map(sample).notes.join("\n")).not.toContain("in single braces");
   });
 
+  test("variables in parameters become variables here, and all that nothing is filled into are listed", () => {
+    const list = sample === vapiSample ? "model.tools" : "retellLlmData.general_tools";
+    const tools = list.split(".").reduce((value, name) => value[name] as JsonObject, sample);
+    const index = (tools as unknown as JsonObject[]).findIndex(
+      (one) => "server" in one || "parameters" in one,
+    );
+    const tool = `${list}.${index}`;
+    const path = `${tool}${sample === vapiSample ? ".function" : ""}.parameters`;
+    const url = `${tool}.${sample === vapiSample ? "server.url" : "url"}`;
+    const parameters = {
+      description: "For {{ name }}",
+      type: "object",
+      properties: {
+        day: {
+          type: "string",
+          enum: ["{{day}}", "{now}"],
+          pattern: "{{day}}",
+          default: "{{ day | upper }}",
+        },
+      },
+    };
+    const { input, notes } = map(
+      changed(changed(sample, path, parameters), url, "https://crm.example/{{tenant}}/{% x %}"),
+    );
+    const [made] = (input.voice as { functions: JsonObject[] }).functions;
+    expect(made).toMatchObject({
+      function: {
+        parameters: {
+          description: "For {name}",
+          properties: { day: { enum: ["{day}", "{now}"], pattern: "{{day}}", default: "{{ day | upper }}" } },
+        },
+      },
+      server: { url: "https://crm.example/{{tenant}}/{% x %}" },
+    });
+    const day = `${path}.properties.day`;
+    expect(notes).toEqual(
+      expect.arrayContaining([
+        `${url} contains {{tenant}}, {% x %}, but no variable is filled in there: it stays as written.`,
+        `${day}.pattern contains {{day}}, but no variable is filled in there: it stays as written.`,
+        `${day}.default contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
+        `${day}.enum.1 contains {now} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
+      ]),
+    );
+  });
+
   test("variables that the vendor sets itself are listed unless the assistant gives them a value", () => {
     const [path, values, vendor, own] =
       sample === vapiSample
@@ -144,6 +189,20 @@ async function service(answers: Readonly<Record<string, unknown>>): Promise<stri
 const at = (api: Api, id: string, kind = "") =>
   api.get(`/rest/v1/assistants/${id}${kind && `/${kind}`}`, 200);
 
+/** Imports an assistant with a function without a secret, sets one, and imports it again. */
+async function expectSecretsKept(vendor: string, id: string, file: string) {
+  await runToEnd("cli/import", env, vendor, file);
+  const read = async () => (await at(running.api, id, "chat")).functions as JsonObject[];
+  const [made] = await read();
+  const server = made!.server as JsonObject;
+  expect(server).not.toHaveProperty("secret");
+  const functions = [{ ...made, server: { ...server, secret: "set-here" } }];
+  await running.api.patch(`/rest/v1/assistants/${id}/chat`, { functions, prompt: "Changed here." }, 200);
+  expect((await runToEnd("cli/import", env, vendor, file)).code).toBe(0);
+  expect((await at(running.api, id, "chat")).prompt).toBe("You answer for {company}.");
+  expect(await read()).toEqual(functions);
+}
+
 test("functions of Vapi get the address of their assistant with its secret, and other authentication is listed", () => {
   const [tool] = vapiSample.model.tools;
   const { input, notes } = mapVapi({
@@ -218,6 +277,13 @@ describe("parley import vapi", () => {
     expect((await at(running.api, "again", "chat")).prompt).toBe("You answer for {company}.");
   });
 
+  test("imported again, keeps the secret of a function that the vendor has none for", async () => {
+    const [tool] = vapiSample.model.tools;
+    const tools = [{ ...tool, server: { url: "https://crm.example/book" } }];
+    const file = fileOf({ ...vapiSample, id: "kept", model: { ...vapiSample.model, tools } });
+    await expectSecretsKept("vapi", "kept", file);
+  });
+
   test("imported twice, changes nothing", async () => {
     const file = fileOf({ assistants: [vapiSample] });
     await runToEnd("cli/import", env, "vapi", file);
@@ -282,6 +348,10 @@ describe("parley import retell", () => {
       { function: { name: "book" }, server: { url: "https://crm.example/book" } },
     ]);
     expect(voice.functions).toHaveLength(1);
+  });
+
+  test("imported again, keeps the secrets of functions", async () => {
+    await expectSecretsKept("retell", "kept-retell", fileOf({ ...retellSample, agent_id: "kept-retell" }));
   });
 
   test("reads agents and their response engines with a key, page after page", async () => {

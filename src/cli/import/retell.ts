@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { Fields } from "./fields";
 import { isObject, objectsIn, required, textOf, type Source } from "./source";
+import { functionFor } from "./vendor-functions";
 import {
   configurationsOf,
   modelFor,
@@ -201,12 +202,6 @@ function isPost(fields: Fields, path: string): boolean {
 }
 
 function functionOf(fields: Fields, path: string, notes: string[]): JsonObject {
-  fields.take(`${path}.type`, `${path}.method`, `${path}.parameter_type`);
-  const declared = {
-    name: fields.text(`${path}.name`),
-    description: withVariables(fields.text(`${path}.description`), `${path}.description`, notes),
-    parameters: fields.object(`${path}.parameters`),
-  };
-  const url = fields.text(`${path}.url`);
-  return { type: "function", function: JSON.parse(JSON.stringify(declared)), server: { url } };
+  fields.take(`${path}.type`, `${path}.method`, `${path}.parameter_type`, `${path}.url`);
+  return functionFor(fields, path, { path: `${path}.url` }, notes);
 }

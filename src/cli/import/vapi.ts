@@ -3,6 +3,7 @@ import { RefusedError } from "./http";
 import { Fields } from "./fields";
 import { timeOf } from "./log-of";
 import { isObject, objectsIn, required, textOf, type Source } from "./source";
+import { functionFor } from "./vendor-functions";
 import {
   configurationsOf,
   modelFor,
@@ -234,16 +235,9 @@ const secretOfAssistant = (fields: Fields): string | undefined =>
 /** A function with its server: its own, else that of the assistant. */
 function functionOf(fields: Fields, tool: string, inside: string, notes: string[]): JsonObject {
   fields.take(`${tool}.type`);
-  const url = fields.text(`${tool}.server.url`) ?? fields.text(`${tool}.serverUrl`);
-  const ofAssistant = fields.peek("server.url") ?? fields.peek("serverUrl");
+  const own = [`${tool}.server.url`, `${tool}.serverUrl`].find((one) => fields.text(one) !== undefined);
+  const path = own ?? ["server.url", "serverUrl"].find((one) => textOf(fields.peek(one)) !== undefined);
   const secret =
-    fields.text(`${tool}.server.secret`) ?? (url === undefined ? secretOfAssistant(fields) : undefined);
-  const address = url ?? textOf(ofAssistant);
-  const declared = {
-    name: fields.text(`${inside}.name`),
-    description: withVariables(fields.text(`${inside}.description`), `${inside}.description`, notes),
-    parameters: fields.object(`${inside}.parameters`),
-  };
-  const server = address === undefined ? undefined : { url: address, ...(secret && { secret }) };
-  return { type: "function", function: JSON.parse(JSON.stringify(declared)), ...(server && { server }) };
+    fields.text(`${tool}.server.secret`) ?? (own === undefined ? secretOfAssistant(fields) : undefined);
+  return functionFor(fields, inside, path === undefined ? undefined : { path, secret }, notes);
 }
