@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
@@ -213,15 +213,42 @@ test(
   4 * SERVER_TIMEOUT_MS,
 );
 
-/** A proxy of the source that answers requests to GraphQL as `statusOf` says: 200 passes one on, 0 drops the connection. */
-async function proxy(statusOf: (count: number) => number): Promise<string> {
+test(
+  "an import that stops before it deletes an assistant that the export has only logs of does so when it is run again",
+  async () => {
+    const { api: copy } = await target.otherOrganization();
+    const importKey = (await importerOf(copy)).headers["X-API-Key"]!;
+    const into = (url: string) =>
+      runToEnd("cli/import", { PARLEY_URL: url, PARLEY_KEY: importKey }, "parley", whole);
+    const ids = async () => {
+      const { data } = (await copy.gql("{ assistants(order: asc) { data { id } } }")).assistants;
+      return data.map(({ id }: { id: string }) => id) as string[];
+    };
+    const through = await proxy((_, body) => (body.includes("deleteAssistant") ? 401 : 200), target.url);
+    expect((await into(through)).code).toBe(1);
+    expect(await ids()).toContain(made.deleted);
+    expect((await into(target.url)).stdout).toContain(`logs: ${made.logs - 1} imported`);
+    expect(await ids()).toEqual(made.assistants);
+    expect((await copy.gql("{ logs { totalCount } }")).logs.totalCount).toBe(made.logs - 1);
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+/**
+ * A proxy of a server that answers requests to GraphQL as `statusOf` says: 200 passes one on, 0 drops the connection.
+ * @param url of the server. Default: the source
+ */
+async function proxy(statusOf: (count: number, body: string) => number, url = source.url): Promise<string> {
   let count = 0;
   const server = createServer((req, res) => {
-    const status = req.url === "/graphql" ? statusOf(count++) : 200;
-    if (status === 0) res.destroy();
-    else if (status !== 200)
-      res.writeHead(status, { "Retry-After": RETRY_AFTER[status] ?? "0" }).end(REFUSALS[status] ?? "busy");
-    else void pass(req, res);
+    void (async () => {
+      const body = Buffer.concat((await req.toArray()) as Buffer[]);
+      const status = req.url === "/graphql" ? statusOf(count++, body.toString()) : 200;
+      if (status === 0) res.destroy();
+      else if (status !== 200)
+        res.writeHead(status, { "Retry-After": RETRY_AFTER[status] ?? "0" }).end(REFUSALS[status] ?? "busy");
+      else await pass(req, body, url, res);
+    })();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -237,14 +264,19 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 async function pass(
-  req: { url?: string; method?: string; headers: Record<string, unknown> } & AsyncIterable<Buffer>,
+  req: IncomingMessage,
+  body: Buffer<ArrayBuffer>,
+  url: string,
   res: ServerResponse,
 ): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk);
-  const headers = { "X-API-Key": String(req.headers["x-api-key"]), "Content-Type": "application/json" };
-  const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
-  const answer = await fetch(source.url + req.url!, { method: req.method!, headers, ...body });
+  const { "x-api-key": key = "", "content-type": type = "application/json" } = req.headers;
+  const headers = {
+    ...{ "X-API-Key": String(key), "Content-Type": type, "Apollo-Require-Preflight": "true" },
+  };
+  const answer = await fetch(url + req.url!, {
+    ...{ method: req.method!, headers },
+    ...(body.length > 0 && { body }),
+  });
   const content = Buffer.from(await answer.arrayBuffer());
   res.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" }).end(content);
 }

@@ -34,7 +34,7 @@ export async function importAssistants(work: FolderImport): Promise<void> {
   await importVersions(work, stored);
   for await (const record of recordsOf(work, "assistants")) {
     if (!isObject(record.draft)) continue;
-    if (stored.has(record.id as string)) await importDraft(work, record, record.draft);
+    if (stored.has(record.id as string)) await importDraft(work, record, record.draft, files);
     else work.report.refuse("The assistant of this draft was refused.", record.id as string);
   }
 }
@@ -182,19 +182,43 @@ async function compareVersions(
 }
 
 /** Imports what a draft changes: the parts of its document that differ from the assistant. */
-async function importDraft(work: FolderImport, record: Line, draft: JsonObject): Promise<void> {
+async function importDraft(
+  work: FolderImport,
+  record: Line,
+  draft: JsonObject,
+  files: ReadonlySet<unknown>,
+): Promise<void> {
   const { target, report } = work;
   const id = record.id as string;
   const kept = picked(draft, "basedOn updatedAt");
   const here = (await assistantHere(work, id))?.draft;
   if (isDeepStrictEqual(here, kept)) return report.unchanged("drafts");
+  if (isObject(here) && Date.parse(String(here.updatedAt)) > Date.parse(String(kept.updatedAt))) {
+    report.note("The draft of this assistant was changed here later than in the folder: it stays.", id);
+    return report.unchanged("drafts");
+  }
   const { result } = await target.run(
     "query ($id: ID!) { result: assistant(id: $id) { version { document } } }",
     { id },
   );
   const { document } = objectIn(result as JsonObject, "version");
-  const input = { ...changesOf(objectIn(draft, "document"), document as JsonObject), ...kept };
+  const drafted = withKnownFiles(work, id, objectIn(draft, "document"), files);
+  const input = { ...changesOf(drafted, document as JsonObject), ...kept };
   if (await target.store("draft", textOf(id)!, DRAFT, { id, input })) report.stored("drafts");
+}
+
+/** The document of a draft without files that are deleted. */
+function withKnownFiles(
+  { report }: FolderImport,
+  id: string,
+  document: JsonObject,
+  files: ReadonlySet<unknown>,
+): JsonObject {
+  if (!Array.isArray(document.fileIds)) return document;
+  const fileIds = (document.fileIds as unknown[]).filter((one) => files.has(one));
+  if (fileIds.length < document.fileIds.length)
+    report.note("The draft of this assistant names files that are deleted: they were left out.", id);
+  return { ...document, fileIds };
 }
 
 const IN_DOCUMENT = ["voice", "sms", "chat", "theme", "rag"];

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { currentDate } from "../../platform/clock";
 import type { JsonObject } from "../../platform/json/json-object";
 import { isObject, objectsIn } from "../import/source";
 import { LogBatch } from "../import/rest-logs";
@@ -122,18 +123,28 @@ async function isAssistantHere(target: Target, assistantId: unknown): Promise<bo
   }
 }
 
+/** Notes the only version of an assistant that is made for its logs, and is deleted at once. */
+const DELETED = "Imported for its logs: deleted at the source";
+const CREATE = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
+
 /** Whether the assistant of a log is here. Makes that of logs that are older than its deletion, and deletes it. */
 async function hasAssistant(
   { target }: FolderImport,
   { assistantId, assistantName }: Line,
   assistants: ReadonlySet<string>,
 ): Promise<boolean> {
-  if (await isAssistantHere(target, assistantId)) return true;
-  if (assistants.has(String(assistantId))) return false;
-  const input = { id: assistantId, name: assistantName };
-  const create = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
-  if (!(await target.store("assistant", String(assistantId), create, { input }))) return false;
-  await target.run("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: assistantId });
+  const id = String(assistantId);
+  const isHere = await isAssistantHere(target, id);
+  if (assistants.has(id)) return isHere;
+  if (!isHere) {
+    const version = { number: 1, note: DELETED, actor: "operator", createdAt: currentDate() };
+    const input = { id, name: assistantName, version };
+    if (!(await target.store("assistant", id, CREATE, { input }))) return false;
+  }
+  // An import that was killed may have made it, and not deleted it.
+  const [live] = await target.nodes([id], "... on Assistant { version { note } }");
+  if (isObject(live?.version) && live.version.note === DELETED)
+    await target.run("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id });
   return true;
 }
 

@@ -25,9 +25,9 @@ export async function importFolder(work: FolderImport): Promise<void> {
   await importAssistants(work);
   await importWorkflows(work);
   await importDeployments(work);
-  await importKeys(work);
   const known = new Set<string>();
   for await (const { id } of recordsOf(work, "assistants")) known.add(id as string);
+  await importKeys(work, known);
   await importLogs(work, known);
   await importEndUsers(work, known);
   await importSettings(work);

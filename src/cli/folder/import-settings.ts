@@ -76,8 +76,11 @@ const STORE_KEY = "mutation ($input: ImportKeyInput!) { result: importKey(input:
 /** Values that are cut for display. */
 const MASKED = "…";
 
-/** Imports the keys with their values. An existing one can only become inactive. */
-export async function importKeys(work: FolderImport): Promise<void> {
+/**
+ * Imports the keys with their values. An existing one can only become inactive.
+ * @param assistants ids of those that the folder has
+ */
+export async function importKeys(work: FolderImport, assistants: ReadonlySet<unknown>): Promise<void> {
   const { target, report, progress } = work;
   const stored = new Map(
     objectsIn((await target.run("{ keys { id status } }")).keys).map(({ id, status }) => [id, status]),
@@ -86,21 +89,43 @@ export async function importKeys(work: FolderImport): Promise<void> {
   for await (const record of recordsOf(work, "API keys")) {
     progress(`API keys: ${++count}`);
     const id = record.id as string;
-    if (String(record.value).includes(MASKED)) {
-      report.note("The key of the export did not see the value of this key.", id);
+    const isHere = stored.has(id);
+    const reason = reasonAgainst(record, isHere ? undefined : assistants);
+    if (reason !== undefined) {
+      report.note(reason, id);
       continue;
     }
-    if (isOnlyForImports(record)) {
-      report.note("This key may do nothing but import, which only the command line grants.", id);
-      continue;
-    }
-    const answer = await target.store("key", id, STORE_KEY, { input: keyOf(work, record) });
+    const input = isHere ? record : withKnownAssistants(work, record, assistants);
+    const answer = await target.store("key", id, STORE_KEY, { input: keyOf(work, input) });
     if (!answer) continue;
     const { status } = answer.result as JsonObject;
     report[stored.get(id) === status ? "unchanged" : "stored"]("API keys");
     if (status !== record.status)
       report.note("This key is active in the folder, but was made inactive here.", id);
   }
+}
+
+/** The reason why a key is left out. @param assistants to which its limits are reduced; undefined: they stay */
+function reasonAgainst(record: Line, assistants: ReadonlySet<unknown> | undefined): string | undefined {
+  const { value, assistantIds } = record;
+  if (String(value).includes(MASKED)) return "The key of the export did not see the value of this key.";
+  if (isOnlyForImports(record))
+    return "This key may do nothing but import, which only the command line grants.";
+  if (assistants && Array.isArray(assistantIds) && !assistantIds.some((one) => assistants.has(one)))
+    return "This key is limited to assistants that are deleted, so it was left out.";
+  return undefined;
+}
+
+/** A key that is limited to deleted assistants, too, without these: here it cannot name them. */
+function withKnownAssistants({ report }: FolderImport, record: Line, assistants: ReadonlySet<unknown>): Line {
+  if (!Array.isArray(record.assistantIds)) return record;
+  const assistantIds = record.assistantIds.filter((one) => assistants.has(one));
+  if (assistantIds.length < record.assistantIds.length)
+    report.note(
+      "Some of the assistants to which this key is limited are deleted: it names the others.",
+      String(record.id),
+    );
+  return { ...record, assistantIds };
 }
 
 /** Without its only permission, such a key would have no limits. */

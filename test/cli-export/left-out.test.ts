@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
+import { upload } from "../support/files";
+import { importerOf } from "../support/importers";
+import { emptyFolder, runToEnd } from "../support/server";
+import { linesIn, rewrite } from "./organization";
+
+const source = useApp();
+const target = useApp();
+
+/** An organization of the source without records, and an empty one of the target. */
+async function pair() {
+  const { api, secretKey } = await source.otherOrganization();
+  const { api: copy } = await target.otherOrganization();
+  const importKey = (await importerOf(copy)).headers["X-API-Key"]!;
+  const folder = join(emptyFolder(), "export");
+  return {
+    ...{ api, copy, folder },
+    export: async () => {
+      const env = { PARLEY_URL: source.url, PARLEY_KEY: secretKey };
+      expect(await runToEnd("cli/export", env, folder)).toMatchObject({ code: 0 });
+    },
+    import: () => runToEnd("cli/import", { PARLEY_URL: target.url, PARLEY_KEY: importKey }, "parley", folder),
+  };
+}
+
+const SAVE =
+  "mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { updatedAt } }";
+const DRAFT = "query ($id: ID!) { assistant(id: $id) { draft { basedOn updatedAt document } } }";
+const draftOf = async (api: Api, id: string) => (await api.gql(DRAFT, { id })).assistant.draft;
+const NEWER = "The draft of this assistant was changed here later than in the folder: it stays.";
+
+test("an import that is repeated keeps a draft that was changed here since, and says so", async () => {
+  const { api, copy, ...run } = await pair();
+  const id = await newAssistant(api, { name: "Ada" });
+  await api.gql(SAVE, { id, input: { name: "Drafted" } });
+  await run.export();
+  expect(await run.import()).toMatchObject({ code: 0 });
+  expect(await draftOf(copy, id)).toEqual(await draftOf(api, id));
+
+  await copy.gql(SAVE, { id, input: { name: "Drafted here" } });
+  const newer = await draftOf(copy, id);
+  const again = await run.import();
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${NEWER} [${id}]`) });
+  expect(again.stdout).toContain("drafts: 0 imported, 1 already here");
+  expect(await draftOf(copy, id)).toEqual(newer);
+});
+
+test("an import replaces a draft that is older than the one of the export", async () => {
+  const { api, copy, ...run } = await pair();
+  const id = await newAssistant(api, { name: "Ada" });
+  await api.gql(SAVE, { id, input: { name: "Drafted" } });
+  await run.export();
+  await run.import();
+  const draft = await draftOf(api, id);
+  const records = linesIn(run.folder, "assistants.ndjson").map((line) => {
+    const document = { ...draft.document, name: "Drafted later" };
+    return { ...line, draft: { ...draft, document, updatedAt: new Date(Date.now() + 1_000).toISOString() } };
+  });
+  rewrite(run.folder, "assistants.ndjson", `${JSON.stringify(records[0])}\n`);
+  const { stdout } = await run.import();
+  expect(stdout).toContain("drafts: 1 imported, 0 already here");
+  expect(stdout).not.toContain(NEWER);
+  expect((await draftOf(copy, id)).document.name).toBe("Drafted later");
+});
+
+test("a draft that names a deleted file is imported without it, which is listed", async () => {
+  const { api, copy, ...run } = await pair();
+  const id = await newAssistant(api, { name: "Ada" });
+  const files = [];
+  for (const name of ["kept.txt", "deleted.txt"]) files.push((await upload(api, { name })).id);
+  await api.gql(SAVE, { id, input: { name: "Drafted", fileIds: files } });
+  await api.gql("mutation ($id: ID!) { deleteFile(id: $id) { id } }", { id: files[1] });
+  await run.export();
+  const [record] = linesIn(run.folder, "assistants.ndjson");
+  expect(record).toMatchObject({ draft: { document: { fileIds: expect.arrayContaining(files) } } });
+  const { code, stdout } = await run.import();
+  expect([code, stdout]).toEqual([0, expect.stringContaining("drafts: 1 imported")]);
+  expect(stdout).toContain(
+    `The draft of this assistant names files that are deleted: they were left out. [${id}]`,
+  );
+  expect((await draftOf(copy, id)).document).toMatchObject({ name: "Drafted", fileIds: [files[0]] });
+});
+
+test("a key that is limited to deleted assistants, too, is imported with the others; one limited to no others is not", async () => {
+  const { api, copy, ...run } = await pair();
+  const kept = await newAssistant(api, { name: "Kept" });
+  const deleted = await newAssistant(api, { name: "Deleted" });
+  const keyOf = async (...assistantIds: string[]): Promise<{ id: string; value: string }> =>
+    api.post("/rest/v1/organization/keys", { permissions: ["read"], assistantIds }, 200);
+  const [both, none] = [await keyOf(deleted, kept), await keyOf(deleted)];
+  await api.delete(`/rest/v1/assistants/${deleted}`, 200);
+  await run.export();
+  for (const count of [3, 0]) {
+    const { code, stdout } = await run.import();
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`API keys: ${count} imported`)]);
+    expect(stdout).toContain(
+      `This key is limited to assistants that are deleted, so it was left out. [${none.id}]`,
+    );
+  }
+  const query = "query ($id: ID!) { key(id: $id) { permissions assistantIds } }";
+  expect((await copy.gql(query, { id: both.id })).key).toEqual({
+    permissions: ["read"],
+    assistantIds: [kept],
+  });
+  expect((await copy.gqlError(query, { id: none.id })).extensions.code).toBe("KEY_NOT_FOUND");
+});
