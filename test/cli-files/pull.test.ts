@@ -299,6 +299,74 @@ test("a pull writes texts that YAML 1.1 reads as something else in quotes, and l
   expect(place.read("assistants/a.yaml")).toContain("open: yes\n");
 });
 
+describe("the variables of secrets", () => {
+  const FUNCTION = { name: "f", serverUrl: "https://example.com/f", secretKey: "secret of a.b" };
+  const variablesIn = (place: Workplace) =>
+    Object.fromEntries(
+      Object.entries(place.files()).map(([path, text]) => [path, text.match(/(?<=\$\{)\w+(?=\})/g)]),
+    );
+
+  /** Records whose secrets get the same name, the last by its key first. */
+  async function makeAlike(api: Api) {
+    for (const key of ["a.b", "a-b"]) {
+      await create(api, { name: key, key });
+      await channel(api, key, "Chat", { functions: [{ ...FUNCTION, secretKey: `secret of ${key}` }] });
+    }
+    const input = { key: "a-b-chat-f", url: "https://example.com/hook", secret: "secret of the webhook" };
+    const hook =
+      "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }";
+    await api.gql(hook, { input });
+  }
+
+  test("differ in the whole folder, and are the same on another server", async () => {
+    const { api, place } = await organization({});
+    await makeAlike(api);
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(variablesIn(place)).toEqual({
+      "assistants/a-b.yaml": ["A_B_CHAT_F_SECRET"],
+      "assistants/a.b.yaml": ["A_B_CHAT_F_SECRET_2"],
+      "webhooks/a-b-chat-f.yaml": ["A_B_CHAT_F_SECRET_3"],
+    });
+    const secrets = {
+      A_B_CHAT_F_SECRET: "secret of a-b",
+      A_B_CHAT_F_SECRET_2: "secret of a.b",
+      A_B_CHAT_F_SECRET_3: "secret of the webhook",
+    };
+    const filled = new Workplace(place.folder, place.running, secrets);
+    expect(await filled.run(["diff", "."])).toMatchObject(DONE);
+    const other = await organization(place.files(), secrets);
+    const again = new Workplace(emptyFolder(), other.place.running);
+    expect(await again.run(["pull", "."])).toMatchObject(DONE);
+    expect(again.files()).toEqual(place.files());
+  });
+
+  test("stay in files, and no new secret gets one that a file names", async () => {
+    const { api, place } = await organization(
+      {
+        "assistants/c.yaml":
+          "key: c\nname: C\nchat:\n  functions:\n    - { name: g, serverUrl: 'https://example.com/g', secretKey: '${A_B_CHAT_F_SECRET}' }\n",
+      },
+      { A_B_CHAT_F_SECRET: "secret of c" },
+    );
+    await makeAlike(api);
+    for (const changed of ["Wrote", "No file has changed."]) {
+      expect(await place.run(["pull", "."])).toMatchObject({
+        ...DONE,
+        stdout: expect.stringContaining(changed),
+      });
+      expect(variablesIn(place)).toEqual({
+        "assistants/a-b.yaml": ["A_B_CHAT_F_SECRET_2"],
+        "assistants/a.b.yaml": ["A_B_CHAT_F_SECRET_3"],
+        "assistants/c.yaml": ["A_B_CHAT_F_SECRET"],
+        "webhooks/a-b-chat-f.yaml": ["A_B_CHAT_F_SECRET_4"],
+      });
+    }
+    await channel(api, "a-b", "Chat", { functions: [FUNCTION, { ...FUNCTION, name: "F" }] });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(variablesIn(place)["assistants/a-b.yaml"]).toEqual(["A_B_CHAT_F_SECRET_2", "A_B_CHAT_F_SECRET_5"]);
+  });
+});
+
 test("a pull says what to do with the file of a record that the server does not have", async () => {
   const { api, place } = await organization({ "assistants/a.yaml": "key: a\nname: A\n" });
   await api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await idOf(api, "a") });

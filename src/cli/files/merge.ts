@@ -15,6 +15,7 @@ import {
 import { areFunctions, equal } from "./changes";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
+import { NamedSecret } from "./secret-names";
 import { canGive, escaped, expanded, namesVariables } from "./variables";
 
 /** Longest collection that stays in brackets, about in characters. */
@@ -27,11 +28,6 @@ export class Expandable {
     /** Name of its field. */
     readonly field: string,
   ) {}
-}
-
-/** A secret, with the variable that a file names unless it names another. */
-export class NamedSecret {
-  constructor(readonly variable: string) {}
 }
 
 /** Changes a YAML document so that it has other values, and leaves comments and the form of unchanged values. */

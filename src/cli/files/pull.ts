@@ -3,12 +3,13 @@ import { Document } from "yaml";
 import { besideIn } from "./beside";
 import { readYaml } from "./folder";
 import { slugOf } from "./keys";
-import { KINDS, type Fields, type Kind } from "./kinds";
+import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { makeOutputFolder } from "../folder/output-folder";
 import { Merge } from "./merge";
 import { beside, Places } from "./places";
 import { pulledFields } from "./pulled-fields";
 import { readRemote, type Reading, type RemoteRecord } from "./remote";
+import { SecretNames } from "./secret-names";
 import { contentOf, writeChanged } from "./write-files";
 import type { YamlFile } from "./yaml-file";
 import { textOfNew, withoutAliases, YamlForm } from "./yaml-form";
@@ -41,14 +42,15 @@ export class Pull {
   async run(): Promise<number> {
     makeOutputFolder(this.folder);
     const present = readYaml(this.folder);
-    const records = await this.keyedRecords();
+    const records = inOrder(await this.keyedRecords());
+    const secrets = new SecretNames(present);
     const places = new Places(this.folder, present);
     const pairs = records.map((record) => ({ record, file: fileOf(present, record) }));
     const others = present.filter((one) => !pairs.some(({ file }) => file === one));
     const drafts = pairs.map(({ record, file }) => ({
       file,
       path: file?.path ?? places.free(join(this.folder, KINDS[record.kind].folder, `${record.key}.yaml`)),
-      fields: pulledFields(record, file?.fields ?? {}),
+      fields: pulledFields(record, file?.fields ?? {}, secrets),
     }));
     places.giveTo(drafts, others, this.print);
     for (const { file, path, fields } of drafts) await this.write(path, fields, file);
@@ -125,6 +127,12 @@ export class Pull {
     this.print(`Wrote ${path}.`);
   }
 }
+
+/** By kind and key, so that names that are made for values are the same on every server. */
+const inOrder = (records: readonly RemoteRecord[]): RemoteRecord[] =>
+  KIND_NAMES.flatMap((kind) =>
+    records.filter((record) => record.kind === kind).sort((one, other) => (one.key! < other.key! ? -1 : 1)),
+  );
 
 const fileOf = (files: readonly YamlFile[], { kind, key }: RemoteRecord): YamlFile | undefined =>
   files.find((file) => file.kind === kind && file.key === key);

@@ -11,18 +11,27 @@ import {
   type Fields,
   type KnowledgeFile,
 } from "./kinds";
-import { Expandable, NamedSecret } from "./merge";
+import { Expandable } from "./merge";
 import type { RemoteRecord } from "./remote";
+import { NamedSecret, type SecretNames } from "./secret-names";
 import { isAbsolutePath } from "./write-files";
 
-/** The fields of a record as its file has them. @param present those of the file, if there is one */
-export function pulledFields({ kind, key, fields }: RemoteRecord, present: Fields): Fields {
+/**
+ * The fields of a record as its file has them.
+ * @param present those of the file, if there is one
+ * @param secrets of the whole folder
+ */
+export function pulledFields(
+  { kind, key, fields }: RemoteRecord,
+  present: Fields,
+  secrets: SecretNames,
+): Fields {
   const name = key!; // pull gives each record a key
-  if (kind === "assistant") return assistant(name, fields, present);
+  if (kind === "assistant") return assistant(name, fields, present, secrets);
   if (kind === "workflow") return workflow(name, fields, present);
   if (kind === "webhook") {
     const { key, name: title, url, events, project } = fields;
-    const secret = new NamedSecret(variableOf(name, "secret"));
+    const secret = new NamedSecret(variableOf(name, "secret"), secrets);
     return { key, name: title, url: new Expandable(String(url), "url"), secret, events, project };
   }
   const { number } = fields;
@@ -43,12 +52,11 @@ function variableOf(...parts: readonly string[]): string {
   return /^\d/.test(name) ? `_${name}` : name;
 }
 
-function assistant(key: string, fields: Fields, present: Fields): Fields {
+function assistant(key: string, fields: Fields, present: Fields, secrets: SecretNames): Fields {
   const { project, missingVariables, files, rag, allowedOrigins, ...document } = fields;
-  const variables = new Set<string>();
   const channels = CHANNELS.map(
     (channel) =>
-      [channel, channelOf(key, channel, document[channel] as Fields, present[channel], variables)] as const,
+      [channel, channelOf(key, channel, document[channel] as Fields, present[channel], secrets)] as const,
   );
   const isDefault = missingVariables === "KEEP" && present.missingVariables === undefined;
   const isKnown = missingVariables !== undefined; // not to an older server
@@ -72,7 +80,7 @@ function channelOf(
   channel: string,
   { prompt, resources, functions, ...fields }: Fields,
   present: unknown,
-  variables: Set<string>,
+  secrets: SecretNames,
 ): Fields {
   const old = isFields(present) ? present : {};
   return {
@@ -80,28 +88,20 @@ function channelOf(
     resources: new FileText(String(resources), `${key}/${channel}-resources.md`, old.resources),
     ...fields,
     functions: (functions as readonly Fields[]).map((item) =>
-      functionOf(item, variableOf(key, channel, nameOfFunction(item), "secret"), variables),
+      functionOf(item, variableOf(key, channel, nameOfFunction(item), "secret"), secrets),
     ),
   };
 }
 
-/** @param variables of the secrets before it, each of which has its own */
-function functionOf(item: Fields, variable: string, variables: Set<string>): Fields {
+function functionOf(item: Fields, variable: string, secrets: SecretNames): Fields {
   return withServers(item, ({ fields, url, secret }) => {
     const address = fields[url];
     return {
       ...fields,
       ...(typeof address === "string" && { [url]: new Expandable(address, url) }),
-      ...(fields[secret] instanceof Secret && { [secret]: new NamedSecret(free(variable, variables)) }),
+      ...(fields[secret] instanceof Secret && { [secret]: new NamedSecret(variable, secrets) }),
     };
   });
-}
-
-function free(variable: string, taken: Set<string>): string {
-  let name = variable;
-  for (let number = 2; taken.has(name); number++) name = `${variable}_${number}`;
-  taken.add(name);
-  return name;
 }
 
 /** A file keeps its path, even if its content has changed. */
