@@ -326,6 +326,114 @@ describe("apply asks to be run again if a record changes after it was read:", ()
   });
 });
 
+describe("apply leaves what somebody has changed after it was read, and asks to be run again:", () => {
+  const idIn = async (
+    api: Api,
+    query: string,
+    find: (found: Awaited<ReturnType<Api["gql"]>>) => { id: string },
+  ): Promise<string> => find(await api.gql(query)).id;
+  const withKey = <T extends { id: string; key: string }>(records: T[], key: string) =>
+    records.find((one) => one.key === key)!;
+  const ROWS: [
+    what: string,
+    edit: (place: Workplace) => void,
+    change: (api: Api) => Promise<unknown>,
+    kept: string,
+  ][] = [
+    [
+      "the webhook destination crm",
+      (place) => place.replace("webhooks/crm.yaml", "example.com/hook", "example.com/other"),
+      async (api) =>
+        api.gql(
+          'mutation ($id: ID!) { updateWebhookDestination(id: $id, input: { name: "Theirs" }) { id } }',
+          {
+            id: await idIn(api, "{ webhookDestinations { id key } }", (found) =>
+              withKey(found.webhookDestinations, "crm"),
+            ),
+          },
+        ),
+      "{ webhookDestinations { name url } }",
+    ],
+    [
+      "the workflow intake",
+      (place) => place.replace("workflows/intake.yaml", "rank: 2", "rank: 3"),
+      async (api) =>
+        api.gql('mutation ($id: ID!) { updateWorkflowNode(id: $id, input: { message: "Theirs" }) { id } }', {
+          id: await idIn(api, "{ workflows { nodes { id name } } }", ({ workflows }) =>
+            workflows[0].nodes.find(({ name }: { name: string }) => name === "End"),
+          ),
+        }),
+      "{ workflows { nodes { message } edges { rank } } }",
+    ],
+    [
+      "the deployment api-intake",
+      (place) => place.replace("deployments/api-intake.yaml", "enabled: false", "enabled: true"),
+      async (api) =>
+        api.gql(
+          "mutation ($id: ID!, $to: ID!) { updateDeployment(id: $id, input: { workflowId: null, assistantId: $to }) { id } }",
+          {
+            id: await idIn(api, "{ deployments { id key } }", ({ deployments }) =>
+              withKey(deployments, "api-intake"),
+            ),
+            to: await idIn(api, "{ assistants { data { id } } }", ({ assistants }) => assistants.data[0]),
+          },
+        ),
+      "{ deployments { key enabled assistant { id } } }",
+    ],
+    [
+      "the assistant old",
+      (place) => place.remove("assistants/old.yaml"),
+      async (api) =>
+        api.gql('mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "Theirs" }) { id } }', {
+          id: await idIn(api, "{ assistants { data { id key } } }", ({ assistants }) =>
+            withKey(assistants.data, "old"),
+          ),
+        }),
+      "{ assistants { data { key description } } }",
+    ],
+    [
+      "the webhook destination old",
+      (place) => place.remove("webhooks/old.yaml"),
+      async (api) =>
+        api.gql(
+          'mutation ($id: ID!) { updateWebhookDestination(id: $id, input: { events: ["session-end"] }) { id } }',
+          {
+            id: await idIn(api, "{ webhookDestinations { id key } }", (found) =>
+              withKey(found.webhookDestinations, "old"),
+            ),
+          },
+        ),
+      "{ webhookDestinations { key events } }",
+    ],
+  ];
+  test.each(ROWS)("%s", async (what, edit, change, query) => {
+    const { place, api } = await fresh();
+    place.write("assistants/old.yaml", "key: old\nname: Old\n");
+    place.write("webhooks/old.yaml", "key: old\nurl: https://example.com/old\nsecret: ${CRM_SECRET}\n");
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    edit(place);
+    let theirs: unknown;
+    const through = await beforeFirstMutation(place.running.url, async () => {
+      await change(api);
+      theirs = await api.gql(query);
+    });
+    try {
+      const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
+      const { code, stderr } = await slow.run(["apply", ".", "--prune"]);
+      expect([code, stderr]).toEqual([
+        1,
+        `Somebody has changed ${what} or what it names meanwhile. Run the command again.\n`,
+      ]);
+    } finally {
+      through.stop();
+    }
+    expect(theirs).toBeDefined();
+    expect(await api.gql(query)).toEqual(theirs);
+    expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
+    expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
+  });
+});
+
 test("an assistant that has changed since it was read keeps its project and missingVariables, too", async () => {
   const { place, api } = await fresh();
   await place.run(["apply", "."]);

@@ -7,6 +7,7 @@ import type { Step } from "./plan";
 import { titleOf } from "./print-plan";
 import { FileProblems } from "./problems";
 import type { Reading, Remote, RemoteRecord } from "./remote";
+import { isUnchanged } from "./unchanged";
 import { createWebhook, updateWebhook } from "./webhooks";
 import { createWorkflow, updateWorkflow } from "./workflows";
 import type { Path, Remark } from "./yaml-file";
@@ -54,6 +55,8 @@ export class Application {
   private async make(step: Step): Promise<readonly Remark[]> {
     const { record, remote, action } = step;
     const { connection } = this.reading;
+    // A change of an assistant names the version that it changes.
+    if (remote && (action === "delete" || record.kind !== "assistant")) await this.checkUnchanged(remote);
     if (action === "delete") {
       const { id } = remote!; // a plan deletes only records that the server has
       await connection.graphql(`mutation ($id: ID!) { ${DELETIONS[record.kind]}(id: $id) { id } }`, { id });
@@ -75,6 +78,12 @@ export class Application {
     if (kind === "deployment") await updateDeployment(connection, id, fields);
     if (kind === "assistant") await updateAssistant(connection, remote, fields);
     return [];
+  }
+
+  /** @throws RequestError */
+  private async checkUnchanged(record: RemoteRecord): Promise<void> {
+    if (!(await isUnchanged(this.reading, this.remote, record)))
+      throw new RequestError("The record has changed.", "VERSION_CONFLICT");
   }
 
   /** The fields with ids in place of names. */

@@ -41,7 +41,7 @@ export interface Reading {
 }
 
 /** Stands for a record that no file can name; no key has this form. */
-const WITHOUT_KEY = "(without a key)";
+export const WITHOUT_KEY = "(without a key)";
 
 const NAMES = "{ projects { id name } telephonyConnections { id phoneNumber } }";
 
