@@ -103,12 +103,12 @@ export async function fill(
     return id;
   };
   try {
-    await whileOthersWait(url, async (db) => {
+    await whileOthersWait(url, async (db, patiently) => {
       await emptyDatabase(db);
       holdId = await insertHold(db);
       await migrateTo(db, source.shape.migrations);
-      await installJobs(url);
-      await prepareVectors(db);
+      await patiently("graphile-worker", (waiting) => installJobs(url, waiting));
+      await patiently("passage_embeddings", (waiting) => prepareVectors(db, waiting));
       skipped = await load(url, source);
     });
     await finish();

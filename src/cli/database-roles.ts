@@ -37,7 +37,9 @@ operator(async (config) => {
   const roles: Roles = { owner: userOf(owner), serving: userOf(serving), jobs: userOf(jobs) };
   const statements = statementsFor(config, owner, roles, { serving, jobs });
   if (values.apply) {
-    await migrate(owner, () => installJobs(owner));
+    await migrate(owner, (_, patiently) =>
+      patiently("graphile-worker", (waiting) => installJobs(owner, waiting)),
+    );
     await apply(owner, statements).catch((error: unknown) => refuse(error, roles.owner));
   } else {
     console.log(

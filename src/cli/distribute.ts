@@ -1,5 +1,6 @@
 import { distribute } from "../platform/database/distributed/distribute";
 import { refuseSettings, refuseUnfit } from "../platform/database/distributed/refuse-unfit";
+import { whileOthersWait } from "../platform/database/migrate";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
@@ -16,7 +17,10 @@ operator(async (settings) => {
   try {
     await refuseUnfit(url);
     await prepare(await withEncryptionKeys(settings, url), url);
-    const tables = await distribute(url);
+    let tables: string[] = [];
+    await whileOthersWait(url, (_, patiently) =>
+      patiently("distribution", async (waiting) => void (tables = await distribute(url, waiting))),
+    );
     console.log(
       tables.length > 0
         ? `Distributed ${tables.length} tables. Start the servers again.`

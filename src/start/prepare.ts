@@ -7,7 +7,7 @@ import { refuseUnfinished } from "../platform/database/holds";
 import { keepDistributed, withoutWorkers } from "../platform/database/distributed/distribute";
 import { keepRights } from "../platform/database/roles";
 import { newId } from "../platform/database/ids";
-import { migrate } from "../platform/database/migrate";
+import { migrate, type Patiently } from "../platform/database/migrate";
 import { prepareVectors } from "../platform/database/vectors";
 import { installJobs } from "../platform/jobs/install";
 import { createOrganization, type NewOrganization } from "../account/organization/bootstrap";
@@ -31,14 +31,14 @@ export async function prepare(
   logger?: Pick<Logger, "warn">,
 ): Promise<NewOrganization | undefined> {
   let created: NewOrganization | undefined;
-  const afterwards = async (knex: Knex) => {
+  const afterwards = async (knex: Knex, patiently: Patiently) => {
     if (!restoring) await refuseUnfinished(knex);
-    await installJobs(url);
-    await prepareVectors(knex);
+    await patiently("graphile-worker", (waiting) => installJobs(url, waiting));
+    await patiently("passage_embeddings", (waiting) => prepareVectors(knex, waiting));
     const database = new Database(knex, offlinePorts(config));
     await withoutWorkers(url, logger, async () => {
-      await keepDistributed(url);
-      await keepRights(knex, config);
+      await patiently("distribution", (waiting) => keepDistributed(url, waiting));
+      await patiently("database roles", (waiting) => keepRights(knex, config, waiting));
       await seedTemplates(database.scope(""));
     });
     await checkFitness();

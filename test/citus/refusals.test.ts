@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { createCluster, databaseAt, queryAt, startCitus, type CitusCluster } from "../support/citus";
+import pg from "pg";
+import { createCluster, databaseAt, queryAt, rowsAt, startCitus, type CitusCluster } from "../support/citus";
+import { until } from "../support/until";
 import { afterTests, runToEnd, SERVER_TIMEOUT_MS, SETTINGS } from "../support/server";
 
 const distributed = (url: string, program = "cli/distribute") =>
   runToEnd(program, { ...SETTINGS, DATABASE_URL: url });
+
+/** Sessions that wait for a lock. */
+const WAITING =
+  "select pid from pg_stat_activity where application_name = 'parley distribute' and wait_event_type = 'Lock'";
 
 describe("`npm run distribute`", () => {
   let cluster: CitusCluster;
@@ -43,4 +49,35 @@ describe("`npm run distribute`", () => {
     const again = await distributed(url);
     expect([again.code, again.stdout]).toEqual([0, "All tables are distributed already.\n"]);
   });
+
+  test(
+    "lets others work while a transaction has the lock that a table of a later migration needs",
+    async () => {
+      await queryAt(
+        url,
+        `create table later (organization_id text collate "C" references organizations, id text,
+           primary key (organization_id, id))`,
+      );
+      const older = new pg.Client({ connectionString: url, application_name: "parley 1" });
+      await older.connect();
+      await older.query("begin; update organizations set name = name where id = 'none'");
+      const run = distributed(url);
+      await until(async () => (await rowsAt(url, WAITING)).length > 0);
+      await until(async () => {
+        await queryAt(url, "select from organizations");
+        return (await rowsAt(url, WAITING)).length === 0;
+      });
+      await older.query("commit");
+      await older.end();
+      const { code, stdout, stderr } = await run;
+      expect([code, stdout]).toEqual([0, "All tables are distributed already.\n"]);
+      const placed =
+        "select from pg_dist_partition where logicalrelid = 'later'::regclass and partmethod = 'h'";
+      expect(await rowsAt(url, placed)).toHaveLength(1);
+      expect(stderr).toMatch(
+        /tried again: {"migration":"distribution","blocking":\[{"pid":\d+,"application":"parley 1"/,
+      );
+    },
+    SERVER_TIMEOUT_MS,
+  );
 });

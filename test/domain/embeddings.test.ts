@@ -216,12 +216,13 @@ test("an organization's own OPENAI key is used if the settings have none", async
 
 test("a database role that cannot create the extension works without vectors, and with them after another role created it", async () => {
   const owner = connect(database.url, { pool: 1 });
+  const waiting = { waitMs: 1_000, migration: "passage_embeddings" };
   await owner.raw("drop table passage_embeddings; drop extension vector; create role plain; set role plain");
-  await prepareVectors(owner);
+  await prepareVectors(owner, waiting);
   expect(await hasVectors(owner)).toBe(false);
   await owner.raw("reset role");
-  await prepareVectors(owner);
-  await prepareVectors(owner);
+  await prepareVectors(owner, waiting);
+  await prepareVectors(owner, waiting);
   expect(await hasVectors(owner)).toBe(true);
   const { rows } = await owner.raw<{ rows: object[] }>(
     "select relrowsecurity as hidden from pg_class where relname = 'passage_embeddings'",

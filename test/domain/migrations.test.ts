@@ -170,6 +170,57 @@ describe("migrations that wait for the transaction of an older server", () => {
   });
 });
 
+describe("tables that a start makes after the migrations", () => {
+  let older: pg.Client;
+  /** Lines about tries in vain. */
+  const told: unknown[] = [];
+  const start = () =>
+    prepare(configOf(), url.href, false, undefined, {
+      warn: (facts: object) => void told.push(facts),
+    } as never);
+
+  beforeEach(async () => {
+    told.length = 0;
+    await start();
+    older = await openClient(url.href, "parley 1");
+  });
+  afterEach(() => older.end());
+
+  /** Takes the database back to before graphile-worker's migration 18. */
+  const beforeJobs = `
+    delete from graphile_worker.migrations where id >= 18;
+    create function graphile_worker.tg_jobs__after_insert() returns trigger language plpgsql as $$ begin return new; end $$;
+    create trigger _900_after_insert after insert on graphile_worker._private_jobs
+      for each statement execute function graphile_worker.tg_jobs__after_insert()`;
+  /** A type that pgvector would make. */
+  const beforeVectors = "drop table if exists passage_embeddings; create domain vector as text";
+
+  test.each([
+    ["jobs", beforeJobs, "graphile_worker._private_jobs", "graphile-worker"],
+    ["vectors", beforeVectors, "passages", "passage_embeddings"],
+  ])(
+    "for %s let others work while another transaction has their locks",
+    async (_, before, table, migration) => {
+      await db.raw(before);
+      await older.query(`begin; lock table ${table} in row exclusive mode`);
+      const started = start();
+      await until(async () => {
+        await db.raw(`select from ${table} limit 1`);
+        return told.length > 0;
+      });
+      const { rows } = await older.query<{ pid: number }>("select pg_backend_pid() as pid");
+      const blocking = [{ pid: rows[0]!.pid, application: "parley 1", seconds: expect.any(Number) }];
+      expect(told).toEqual([{ migration, blocking, retrySeconds: 5 }]);
+      await older.query("commit");
+      await started;
+      const { rows: made } = await db.raw<{ rows: object[] }>(
+        "select max(id) as jobs, to_regclass('passage_embeddings') is not null as vectors from graphile_worker.migrations",
+      );
+      expect(made).toEqual([{ jobs: 19, vectors: migration === "passage_embeddings" }]);
+    },
+  );
+});
+
 test("PostgreSQL before 15 is refused with an error that names both versions", () => {
   expect(tooOld(140_022)).toMatch(/is PostgreSQL 14\. Version 15 or later/);
   expect(tooOld(150_000)).toBeUndefined();

@@ -128,7 +128,7 @@ describe("a database as an earlier version left it", () => {
   beforeAll(async () => {
     await statement(process.env.TEST_POSTGRES!, `create database ${BASE}`);
     await migrateBase(names[0]!);
-    await installJobs(urlOf(BASE));
+    await installJobs(urlOf(BASE), { waitMs: 1_000, migration: "graphile-worker" });
     await receiver.start();
   });
   afterAll(async () => {

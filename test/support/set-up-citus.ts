@@ -21,7 +21,7 @@ export async function setUpCitus(built: NodeJS.Require): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
   const template = await createCluster(cluster, TEMPLATE);
   await prepare(configOf({ DATA_DIR: dataDir }), template);
-  await distribute(template);
+  await distribute(template, { waitMs: 0, migration: "distribution" });
   const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
   for (const text of [creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles)])
     await queryAt(template, text);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Knex } from "knex";
 import type pg from "pg";
 import type { Logger } from "pino";
 
@@ -34,24 +35,43 @@ const BLOCKING = `
   from unnest(pg_blocking_pids($1)) b (pid) left join pg_stat_activity a on a.pid = b.pid order by 1`;
 
 /** SQLSTATEs lock_not_available and deadlock_detected. */
-const isLockFailure = (error: unknown): boolean =>
+export const isLockFailure = (error: unknown): boolean =>
   ["55P03", "40P01"].includes(String((error as { code?: unknown }).code));
 
-/** Receives reports of migrations that wait. */
+/** One try of work that waits for locks; receives reports of it. */
 export interface Waiting {
+  /** Timeout of one wait, in ms: the work sets it as `lock_timeout`. */
+  readonly waitMs: number;
   /** Process id of the connection that migrates. */
   pid?: number;
   /** Name of the current migration. */
-  migration?: string;
+  migration: string;
+}
+
+/** Process id of a connection. */
+export async function pidOf(client: Pick<pg.ClientBase, "query">): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]!.pid;
+}
+
+/** Limits waits for locks until the end of a transaction, on the workers of a Citus cluster too. */
+export async function limitLockWaits(trx: Knex, waiting: Waiting): Promise<void> {
+  await trx.raw(
+    `set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${waiting.waitMs}`,
+  );
+  const { rows } = await trx.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
+  waiting.pid = rows[0]!.pid;
 }
 
 /**
- * Repeats work whose waits for locks time out. The work runs in one transaction, so a failed try changes nothing.
+ * Repeats work whose waits for locks time out. Each transaction of the work is either done or changes nothing.
+ * @param migration name of the work in logs and errors, unless the work reports another
  * @param watcher a connection that is free while the work runs
- * @param work runs with `lock_timeout` set to `limits.waitMs`
+ * @param work runs with `lock_timeout` set to `waitMs`
  * @throws Error that names the blocking sessions after `limits.totalMs`
  */
 export async function repeatForLocks(
+  migration: string,
   watcher: pg.Client,
   work: (waiting: Waiting) => Promise<unknown>,
   logger: Pick<Logger, "warn">,
@@ -59,7 +79,7 @@ export async function repeatForLocks(
 ): Promise<void> {
   const until = performance.now() + limits.totalMs;
   for (;;) {
-    const waiting: Waiting = {};
+    const waiting: Waiting = { waitMs: limits.waitMs, migration };
     const watch = new Watch(watcher, waiting, limits);
     const error = await work(waiting).then(
       () => undefined,
@@ -68,11 +88,10 @@ export async function repeatForLocks(
     const blockers = await watch.end();
     if (error === undefined) return;
     if (!isLockFailure(error.failure)) throw error.failure;
-    const { migration = "" } = waiting;
     if (performance.now() + limits.pauseMs > until)
-      throw new Error(neverEnded(migration, blockers, limits), { cause: error.failure });
+      throw new Error(neverEnded(waiting.migration, blockers, limits), { cause: error.failure });
     logger.warn(
-      { migration, blocking: blockers, retrySeconds: limits.pauseMs / 1_000 },
+      { migration: waiting.migration, blocking: blockers, retrySeconds: limits.pauseMs / 1_000 },
       "a migration waits for other transactions and is tried again",
     );
     await pause(limits.pauseMs);

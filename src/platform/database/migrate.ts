@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { connect } from "./connect";
-import { LOCK_LIMITS, repeatForLocks, type LockLimits, type Waiting } from "./lock-waits";
+import { limitLockWaits, LOCK_LIMITS, repeatForLocks, type LockLimits, type Waiting } from "./lock-waits";
 import { migrations } from "./migrations";
 import { withSmallSteps } from "./migrations/online-step";
 import { interruptOnlineSteps } from "./online-steps";
@@ -21,8 +21,8 @@ export const migrationSource: Knex.MigrationSource<string> = {
 };
 
 interface MigrateOptions {
-  /** Gets a line for each time that a migration has waited for a lock in vain. */
-  readonly logger?: Pick<Logger, "warn">;
+  /** Gets a line for each time that a migration has waited for a lock in vain; printed by default. */
+  readonly logger?: Pick<Logger, "warn"> | undefined;
   readonly limits?: LockLimits;
 }
 
@@ -31,33 +31,37 @@ const PRINTED: Pick<Logger, "warn"> = {
   warn: (facts: object, message?: string) => console.error(`${message ?? ""}: ${JSON.stringify(facts)}`),
 };
 
+/** Runs a named part of a migration, again and again while other transactions hold its locks. */
+export type Patiently = (name: string, work: (waiting: Waiting) => Promise<unknown>) => Promise<void>;
+
 /**
  * Migrates the database and runs `afterwards` under a session lock: if several servers start at once, one works and
  * the others wait.
  */
 export const migrate = (
   url: string,
-  afterwards: (db: Knex) => Promise<void>,
-  { logger = PRINTED, limits = LOCK_LIMITS }: MigrateOptions = {},
+  afterwards: (db: Knex, patiently: Patiently) => Promise<void>,
+  options?: MigrateOptions,
 ): Promise<void> =>
-  whileOthersWait(url, async (db, lock) => {
-    const work = (waiting: Waiting) => tryMigrations(db, waiting, limits);
-    await repeatForLocks(lock, work, logger, limits).catch((error: unknown) => refuseToMigrate(error, url));
-    await afterwards(db);
-  });
+  whileOthersWait(
+    url,
+    async (db, patiently) => {
+      const migrated = patiently("", (waiting) => tryMigrations(db, waiting));
+      await migrated.catch((error: unknown) => refuseToMigrate(error, url));
+      await afterwards(db, patiently);
+    },
+    options,
+  );
 
 /** Runs all new migrations in one transaction. */
-async function tryMigrations(db: Knex, waiting: Waiting, { waitMs }: LockLimits): Promise<void> {
+async function tryMigrations(db: Knex, waiting: Waiting): Promise<void> {
   if (await isOutdated(db)) await interruptOnlineSteps(db); // an older server begins again meanwhile
   const config: Knex.MigratorConfigWithLifecycleHooks = {
     migrationSource,
     beforeAll: async (trx: Knex) => {
       // In a Citus cluster, a migration may then change a distributed table and a shared one. Others ignore the setting.
-      await trx.raw(
-        `set local lock_timeout = ${waitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
-      );
-      const { rows } = await trx.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
-      waiting.pid = rows[0]!.pid;
+      await trx.raw("set local citus.multi_shard_modify_mode = 'sequential'");
+      await limitLockWaits(trx, waiting);
     },
     beforeEach: (_: Knex, [name]: unknown[]) => {
       waiting.migration = String(name);
@@ -109,7 +113,8 @@ export async function unmigrate(db: Knex): Promise<void> {
 /** Runs `work` under the migration lock. */
 export async function whileOthersWait(
   url: string,
-  work: (db: Knex, lock: pg.Client) => Promise<void>,
+  work: (db: Knex, patiently: Patiently) => Promise<void>,
+  { logger = PRINTED, limits = LOCK_LIMITS }: MigrateOptions = {},
 ): Promise<void> {
   const lock = await openClient(url, "parley migration");
   const db = connect(url, { pool: 2 });
@@ -121,7 +126,8 @@ export async function whileOthersWait(
     await lock.query("set statement_timeout = 0"); // another server may take long, and the role may have a limit
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
-    await work(db, lock).catch((error: unknown) => {
+    const patiently: Patiently = (name, part) => repeatForLocks(name, lock, part, logger, limits);
+    await work(db, patiently).catch((error: unknown) => {
       throw explained(error, url);
     });
   } finally {

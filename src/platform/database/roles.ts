@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import pg from "pg";
 import type { Config } from "../settings/config";
+import { limitLockWaits, type Waiting } from "./lock-waits";
 import { openClient } from "./open-client";
 
 /** Names of the database roles. */
@@ -67,7 +68,7 @@ const jobPolicies = (jobs: string): string => `do $$ declare one record; begin
 end $$`;
 
 /** Grants the configured roles their rights on tables created by migrations. */
-export async function keepRights(db: Knex, config: Config): Promise<void> {
+export async function keepRights(db: Knex, config: Config, waiting: Waiting): Promise<void> {
   const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATABASE_JOBS_URL: jobsUrl } = config;
   if (url === undefined || ownerUrl === undefined || jobsUrl === undefined) return;
   const [serving, jobs, owner] = [url, jobsUrl, ownerUrl].map(userOf) as [string, string, string];
@@ -81,6 +82,7 @@ export async function keepRights(db: Knex, config: Config): Promise<void> {
       `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`.`,
     );
   await db.transaction(async (trx) => {
+    await limitLockWaits(trx, waiting);
     for (const statement of grants({ owner, serving, jobs })) await trx.raw(statement.replaceAll("?", "\\?"));
   });
 }

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Logger } from "pino";
+import { pidOf, type Waiting } from "../lock-waits";
 import { openClient } from "../open-client";
 import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
@@ -38,9 +39,16 @@ interface ForeignKey {
   readonly definition: string;
 }
 
+/**
+ * Whether a table is distributed or copied to all nodes. Citus also lists new tables on the coordinator if a foreign key
+ * leads to a copied table.
+ */
+const isSpread = (table: string) =>
+  `exists (select from pg_dist_partition p where p.logicalrelid = ${table} and (p.partmethod = 'h' or p.repmodel = 't'))`;
+
 /** Tables whose primary key begins with the organization, and whether they are distributed. */
 const TENANT_TABLES = `
-  select c.oid::regclass::text as name, exists (select from pg_dist_partition p where p.logicalrelid = c.oid) as done
+  select c.oid::regclass::text as name, ${isSpread("c.oid")} as done
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
   join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indkey[0] = a.attnum
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
@@ -55,8 +63,7 @@ const FOREIGN_KEYS = `
   select f.conrelid::regclass::text as child, f.confrelid::regclass::text as parent, quote_ident(f.conname) as name,
     pg_get_constraintdef(f.oid) as definition
   from pg_constraint f where f.contype = 'f' and f.connamespace = 'public'::regnamespace and f.conparentid = 0
-    and not (exists (select from pg_dist_partition p where p.logicalrelid = f.conrelid)
-      and exists (select from pg_dist_partition p where p.logicalrelid = f.confrelid))
+    and not relation_is_a_known_shard(f.conrelid) and not (${isSpread("f.conrelid")} and ${isSpread("f.confrelid")})
   order by 1, 3`;
 
 /**
@@ -65,10 +72,13 @@ const FOREIGN_KEYS = `
  * tables are removed afterwards.
  * @returns names of the tables that were not distributed before
  */
-export async function distribute(url: string): Promise<string[]> {
+export async function distribute(url: string, waiting: Waiting): Promise<string[]> {
   const client = await openClient(url, "parley distribute");
   try {
-    await client.query("set statement_timeout = 0; set client_min_messages = warning");
+    waiting.pid = await pidOf(client);
+    await client.query(
+      `set statement_timeout = 0; set client_min_messages = warning; set lock_timeout = ${waiting.waitMs}`,
+    );
     const added = await inTransaction(client, () => distributeTables(client));
     for (const table of added)
       await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [table]);
@@ -79,9 +89,9 @@ export async function distribute(url: string): Promise<string[]> {
 }
 
 /** Distributes tables and replaces functions of later migrations, if the database is distributed. */
-export async function keepDistributed(url: string): Promise<void> {
+export async function keepDistributed(url: string, waiting: Waiting): Promise<void> {
   const tables = await tenantTables(url);
-  if (tables.some(({ done }) => done)) await distribute(url);
+  if (tables.some(({ done }) => done)) await distribute(url, waiting);
 }
 
 /** Runs upkeep. While a worker is down it is left to a later start, unless a later migration has added tables. */
