@@ -7,6 +7,7 @@ import { DatabaseGauges } from "../../src/http/metrics/database-gauges";
 import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
 import { samplesOf, valueOf, type Sample } from "../support/metrics";
+import { groupings, syntaxError } from "../support/promql";
 import { Receiver } from "../support/receiver";
 import { talk } from "../support/talk";
 import { until } from "../support/until";
@@ -94,7 +95,8 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     expect(value("parley_jobs_given_up_total", { task: "webhook.deliver" })).toBe(0);
   });
 
-  test.each(queries())("every metric and label of %s", (_where, query) => {
+  test.each(queries())("every metric and label of %s", (_where, expr, shown) => {
+    const query = `${expr} ${shown}`;
     const used = metricsIn(query);
     expect(used.length).toBeGreaterThan(0);
     for (const { name, labels } of used)
@@ -128,7 +130,7 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     if (name === "up") return [];
     const known = samples.filter((sample) => sample.name === name);
     if (known.length === 0) return ["the metric"];
-    const added = ["instance", "job"];
+    const added = ["instance", "job", "namespace"];
     return labels.filter((label) => !added.includes(label) && !known.some((one) => label in one.labels));
   };
 
@@ -164,21 +166,23 @@ interface Rules {
   }[];
 }
 
-/** The queries of the dashboard and of the alert rules with their texts, in which labels stand too. */
-function queries(): [where: string, query: string][] {
+/** The queries of the dashboard and of the alert rules, with their texts, in which labels stand too. */
+function queries(): [where: string, query: string, text: string][] {
   const dashboard = JSON.parse(readFileSync("deploy/grafana/parley.json", "utf8")) as { panels: Panel[] };
   const alerts = parse(readFileSync("deploy/prometheus/alerts.yml", "utf8")) as Rules;
   return [
     ...dashboard.panels.flatMap(({ title, targets = [] }) =>
-      targets.map(({ expr, legendFormat }): [string, string] => [
+      targets.map(({ expr, legendFormat }): [string, string, string] => [
         `the panel ${title}`,
-        `${expr} ${legendFormat}`,
+        expr.replaceAll("$__rate_interval", "1m"),
+        legendFormat,
       ]),
     ),
     ...alerts.groups.flatMap(({ rules }) =>
-      rules.map(({ alert, expr, annotations }): [string, string] => [
+      rules.map(({ alert, expr, annotations }): [string, string, string] => [
         `the alert ${alert}`,
-        `${expr} ${JSON.stringify(annotations)}`,
+        expr,
+        JSON.stringify(annotations),
       ]),
     ),
   ];
@@ -198,6 +202,33 @@ const groupedBy = (query: string): string[] => [
   ...[...query.matchAll(/(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(", ")),
   ...[...query.matchAll(/\{\{ ?(?:\$labels\.)?(\w+) ?\}\}/g)].map(([, label]) => label!),
 ];
+
+describe("a Prometheus of several installations", () => {
+  test.each(queries())("can run the query of %s", (_where, query) => {
+    expect(syntaxError(query)).toBeUndefined();
+  });
+
+  test.each(queries().filter(([where]) => where.startsWith("the alert")))(
+    "does not mix them in %s",
+    (_where, query) => {
+      for (const labels of groupings(query))
+        expect(labels).toEqual(expect.arrayContaining(["namespace", "job"]));
+    },
+  );
+
+  test.each(queries().filter(([where]) => where.startsWith("the panel")))(
+    "shows one of them in %s",
+    (_where, query) => {
+      for (const { name, labels } of metricsIn(query))
+        expect({ name, labels }).toEqual({ name, labels: expect.arrayContaining(["namespace", "job"]) });
+    },
+  );
+});
+
+test("a query with a mistake is found", () => {
+  expect(syntaxError("sum by (job) (up")).toBe("");
+  expect(syntaxError("rate(up[5m])) > 0")).toBe(") > 0");
+});
 
 describe("readings of the database", () => {
   test("are shared by the scrapes of 10 seconds", async () => {

@@ -1,0 +1,25 @@
+import { parser } from "@prometheus-io/lezer-promql";
+
+/** What follows the first place at which a query is not PromQL; undefined if all of it is. */
+export function syntaxError(query: string): string | undefined {
+  let error: string | undefined;
+  parser.parse(query).iterate({
+    enter: ({ type, from }) => {
+      if (type.isError) error ??= query.slice(from);
+    },
+  });
+  return error;
+}
+
+/** The labels by which each aggregation of a query groups. */
+export function groupings(query: string): string[][] {
+  const all: string[][] = [];
+  parser.parse(query).iterate({
+    enter: ({ name, node }) => {
+      if (name !== "AggregateExpr") return;
+      const labels = node.getChild("AggregateModifier")?.getChild("GroupingLabels")?.getChildren("LabelName");
+      all.push((labels ?? []).map(({ from, to }) => query.slice(from, to)));
+    },
+  });
+  return all;
+}
