@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
+import { syntaxError } from "../support/promql";
 import { readConfig, SETTINGS } from "../../src/platform/settings/config";
 
 const ROOT = join(__dirname, "../..");
@@ -110,8 +111,33 @@ describe("the Helm chart", () => {
     expect(all).toContain(`containerPort: ${readConfig({}).PORT}`);
   });
 
+  test("refuses settings that it sets itself", () => {
+    const [, list] = /range \$name := list (.*) \}\}/.exec(templates.join("\n"))!;
+    const refused = [...list!.matchAll(/"(\w+)"/g)].map(([, name]) => name!);
+    areSettings(refused);
+    const image = /^ENV (.*)$/m.exec(text("deploy/container/Containerfile"))![1]!;
+    expect(refused).toEqual(expect.arrayContaining(["PORT", "HOST", "DATA_DIR"]));
+    expect(image).toContain("DATA_DIR=/data");
+    expect(templates.join("\n")).toContain(`- name: PORT\n  value: "${readConfig({}).PORT}"`);
+  });
+
+  test("lets its ingress pass on the largest file that the service accepts", () => {
+    const limit = values.ingress.annotations["nginx.ingress.kubernetes.io/proxy-body-size"];
+    expect(parseInt(limit) * 1_048_576).toBeGreaterThan(readConfig({}).MAX_FILE_BYTES + 1_048_576);
+    expect(text("docs/deployment.md")).toContain(`client_max_body_size ${limit};`);
+  });
+
+  test("collects the metrics of each server at the path that has them", () => {
+    const monitor = text(join(folder, "templates/podmonitor.yaml"));
+    expect(monitor).toMatch(/port: http\n +path: \/metrics\n/);
+    expect(templates.join("\n")).toContain("- name: http\n              containerPort");
+  });
+
   test("scales by a metric that exists", () => {
-    const [, metric] = /query: .*\bparley_(\w+)/.exec(templates.join("\n"))!;
+    const [, query, metric] = /query: (.*\bparley_(\w+).*)/.exec(templates.join("\n"))!;
+    const own = '{namespace="default", pod=~"parley-.+"}';
+    expect(query).toContain('{{ include "parley.selection" $ }}');
+    expect(syntaxError(query!.replace(/\{\{.*?\}\}/, own))).toBeUndefined();
     expect(text("src/http/metrics/database-gauges.ts")).toMatch(new RegExp(`^  ${metric}: `, "m"));
   });
 

@@ -24,6 +24,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if not (or .Values.settings.S3_BUCKET .Values.files.existingClaim) }}
 {{- fail "Set settings.S3_BUCKET or files.existingClaim: several servers need the same files." }}
 {{- end }}
+{{- range $name := list "PORT" "HOST" "DATA_DIR" }}
+{{- if hasKey $.Values.settings $name }}
+{{- fail (printf "Remove settings.%s: the chart sets it, for its probes and volumes. service.port is the port for others." $name) }}
+{{- end }}
+{{- end }}
+- name: PORT
+  value: "4000"
 {{- range $name, $value := .Values.settings }}
 {{- if ne (toString $value) "" }}
 - name: {{ $name }}
@@ -50,4 +57,10 @@ allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: ["ALL"]
+{{- end }}
+
+{{/* Selects the samples of this release in a Prometheus of several. */}}
+{{- define "parley.selection" -}}
+{{- $own := printf "namespace=%q, pod=~\"%s-.+\"" .Release.Namespace (include "parley.name" .) -}}
+{ {{- .Values.autoscaling.keda.selector | default $own -}} }
 {{- end }}
