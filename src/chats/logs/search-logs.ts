@@ -3,7 +3,8 @@ import type { Order } from "../../platform/database/order";
 import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { valuesOf, type LogConditions } from "./log-conditions";
-import { CHUNK, type FoundRow, type Next, type Rarest, type SearchStatements } from "./search-statements";
+import { CHUNK, type FoundRow, type Rarest, type SearchStatements } from "./search-statements";
+import { hasTrigram, indexed, scan } from "./search-steps";
 
 /** A search with its page. */
 export interface LogSearch {
@@ -22,14 +23,10 @@ export interface FoundLogs<R> {
   readonly searchedUpTo?: string;
 }
 
-/** The matches in a chunk of chats, and its last chat if neither the page nor the list ends in it. */
-interface Scanned<R> {
-  readonly matches: readonly R[];
-  readonly last?: string;
-}
-
 /** No further chats are scanned after this time, in ms; it begins again after a search with the index that took all its time. */
 const SCAN_MS = 10;
+/** Time for a part of the scan, in ms: long conversations take it, and one that alone takes longer is searched in part. */
+const CHUNK_MS = 1_000;
 /** Time for a search with the index, in ms, and in times of what the scan before it took if that is more, as on a busy machine. */
 const INDEX_TIME = { least: 40, scans: 2 };
 /** The same for a text of common words, for which the index reads almost everything; it is part of the time of the scan. */
@@ -39,8 +36,6 @@ const LEAST_COMMON = 5;
 /** Words that are counted: the longest ones, which are the rarest as a rule. */
 const MOST_WORDS = 5;
 
-/** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
-const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
 /** The words of a text that contain a trigram. */
 const WORDS = /[\p{L}\p{N}]{3,}/gu;
 
@@ -61,25 +56,28 @@ export async function searchLogs<R extends FoundRow>(
   let { after } = conditions;
   const startedAt = performance.now();
   let scanUntil = startedAt + SCAN_MS;
-  for (let scanned = CHUNK; ; scanned += CHUNK) {
-    const next = { ...conditions, after };
-    const missing = offset + take - found.length;
-    const { matches, last } = await scan(scope, statements.next[order], next, pattern, missing);
-    found.push(...matches);
+  for (let scanned = 0; ;) {
+    const isFirst = scanned === 0;
+    const part = { order, most: offset + take - found.length, ms: CHUNK_MS };
+    const next = await scan(scope, statements, part, pattern, valuesOf({ ...conditions, after }));
+    found.push(...next.matches);
     const rows = found.slice(offset);
-    if (last === undefined) return { rows };
-    after = last;
-    if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
-      const isCommon = await isOfCommonWords(scope, query, statements.rarest[order]);
+    if (next.last === undefined) return { rows };
+    after = next.last.id;
+    scanned += Math.max(next.searched, 1);
+    if (isFirst && hasTrigram(search)) {
+      const isShort = next.searched === CHUNK; // else reading a sample could take long, too
+      const isCommon = isShort && (await isOfCommonWords(scope, query, statements.rarest[order]));
       const { least, scans } = isCommon ? INDEX_TIME_OF_COMMON : INDEX_TIME;
-      const elapsed = performance.now() - startedAt;
-      const complete = await indexed(scope, query, pattern, Math.max(least, scans * elapsed), statements);
+      const ms = Math.max(least, scans * (performance.now() - startedAt));
+      const page = { order, take, offset, ms };
+      const complete = await indexed(scope, statements, page, pattern, valuesOf(conditions));
       if (complete) return { rows: complete };
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
     if (performance.now() < scanUntil) continue;
-    tell(scope, query, scanned, last);
-    return { rows, searchedUpTo: last };
+    tell(scope, query, scanned, after);
+    return { rows, searchedUpTo: after };
   }
 }
 
@@ -97,35 +95,6 @@ async function isOfCommonWords(
   return row!.chats >= LEAST_COMMON;
 }
 
-/** Searches with the trigram index. @returns undefined if it takes longer */
-async function indexed<R extends FoundRow>(
-  scope: Scope,
-  { conditions, order, take, offset }: LogSearch,
-  pattern: string,
-  milliseconds: number,
-  { ofAll, ofAssistant }: SearchStatements<R>,
-): Promise<R[] | undefined> {
-  const { assistantId, ...others } = conditions;
-  const { statement, values } = (assistantId == null ? ofAll : ofAssistant)[order].by(valuesOf(others));
-  const assistant = assistantId == null ? [] : [assistantId];
-  const all = [pattern, take, offset, ...assistant, ...values];
-  return replicated(scope, (from) => from.readInTime(Math.ceil(milliseconds), statement, all));
-}
-
-/** Searches the next chunk. */
-async function scan<R extends FoundRow>(
-  scope: Scope,
-  next: Next<R>,
-  conditions: LogConditions,
-  pattern: string,
-  most: number,
-): Promise<Scanned<R>> {
-  const { statement, values } = next.by(valuesOf(conditions));
-  const rows = await replicated(scope, (from) => from.read(statement, [pattern, most, ...values]));
-  const end = rows.findIndex(({ isEnd }) => isEnd);
-  return end < 0 ? { matches: rows } : { matches: rows.toSpliced(end, 1), last: rows[end]!.id };
-}
-
 function tell(
   scope: Scope,
   { order, conditions, isBackward }: LogSearch,
@@ -133,7 +102,8 @@ function tell(
   after: string,
 ): void {
   const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
-  const part = `${order === "desc" ? "newest" : "oldest"} ${scanned} logs${place}`;
+  const logs = scanned === 1 ? "log" : `${scanned} logs`;
+  const part = `${order === "desc" ? "newest" : "oldest"} ${logs}${place}`;
   const from = conditions.after == null ? "" : ` after ${conditions.after}`;
   scope.warn(
     `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with ${isBackward ? "before" : "after"}: "${after}".`,

@@ -21,10 +21,12 @@ const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"]
 type Columns = readonly (keyof EntryRow)[];
 export type FoundRow = Pick<EntryRow, "id">;
 
-export type Next<R> = FilteredStatement<R & { readonly isEnd: boolean }, keyof LogConditions>;
-type Indexed<R> = FilteredStatement<R, IndexedConditions>;
+/** A match or, at the end, the last chat that was searched, with their number; 0 if the first one alone takes too long. */
+type Scanned<R> = R & { readonly isEnd: boolean; readonly searched: number };
+export type Next<R> = FilteredStatement<Scanned<R>, keyof LogConditions>;
+export type Indexed<R> = FilteredStatement<R, IndexedConditions>;
 export type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
-type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
+export type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 
 /** The statements of searches that return some columns. */
 export interface SearchStatements<R> {
@@ -46,29 +48,40 @@ export const searchReading = <R extends FoundRow>(
 
 /**
  * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
- * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The end of the chunk is looked
- * up only if the page is not full. Parameters: pattern, limit.
+ * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The time is checked before each
+ * message, because conversations may be long. The end of what was searched is looked up only if the page is not full.
+ * Parameters: pattern, limit, most ms.
  */
 const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
   new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+    const listOf = (names: readonly string[]) =>
+      names.map((name) => db.raw("??", [name]).toQuery()).join(", ");
     const next = narrowed(table("chats")).orderBy(byStart(order));
-    const chunk = sqlOf(next.clone().select(...columns, ...SEARCHED));
+    const all = [...new Set([...columns, ...SEARCHED, ...LABEL])];
+    const chunk = sqlOf(next.clone().select(...all));
     const end = sqlOf(next.clone().select(...columns));
-    const listed = columns.map((name) => db.raw("??", [name]).toQuery()).join(", ");
+    const isOver = db.raw("clock_timestamp() > statement_timestamp() + ? * interval '1 ms'", [$(3)]);
     const message = table("messages")
-      .select(db.raw("true"))
+      .select(db.raw("not (?)", [isOver]))
       .whereRaw("messages.chat_id = chats.id")
-      .where("content", "ilike", $(1));
+      .whereRaw("(? or content ilike ?)", [isOver, $(1)]);
     const query: Knex.Raw = db.raw(
-      `with found as materialized (
-             select ${listed} from (${chunk} limit ${CHUNK}) as chats
-             where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
-             order by started_at ${order}, id ${order} limit ?
+      `with searched as materialized (
+             select ${listOf(columns)}, place, is_match
+             from (select ${listOf(all)}, row_number() over (order by started_at ${order}, id ${order}) as place from (${chunk} limit ${CHUNK}) as next) as chats
+             cross join lateral (select case when ? then false when ${SEARCHABLE_TEXT} ilike ? then true else (${sqlOf(message)} limit 1) end
+               as is_match) as result
+             where is_match is not null order by started_at ${order}, id ${order} limit ?
+           ), ended as (
+             select coalesce(min(place) filter (where not is_match) - 1, ${CHUNK})::integer as searched,
+               count(*) filter (where is_match) as matches from searched
            )
-           select found.*, false as is_end from found
+           select ${listOf(columns)}, false as is_end, 0 as searched from searched where is_match
            union all
-           select last.*, true from (${end} limit 1 offset ${CHUNK - 1}) as last where (select count(*) from found) < ?`,
-      [$(1), $(2), $(2)],
+           select last.*, true, searched from ended cross join lateral (
+             select * from (${end} limit ${CHUNK}) as next limit 1 offset greatest(searched - 1, 0)
+           ) as last where matches < ?`,
+      [isOver, $(1), $(2), $(2)],
     );
     return query;
   });

@@ -1,0 +1,54 @@
+import type { Filter } from "../../platform/database/filtered-statement";
+import type { Order } from "../../platform/database/order";
+import { replicated } from "../../platform/database/replicated";
+import type { Scope } from "../../platform/database/scope";
+import type { LogConditions } from "./log-conditions";
+import { CHUNK, type FoundRow, type SearchStatements } from "./search-statements";
+
+/** Values of conditions on logs, with bounds as `boundsOf` makes them. */
+export type LogValues = Filter<keyof LogConditions>;
+
+/** The matches in the next chats. */
+export interface Scanned<R> {
+  readonly matches: readonly R[];
+  /** The last chat that was searched, if neither the page nor the list ends before it. */
+  readonly last?: R;
+  /** Chats that were searched; 0 if `last` alone takes longer, so that it was searched in part. */
+  readonly searched: number;
+}
+
+/** Searches the next chats. @param ms no message is searched after this time; at least one chat is passed */
+export async function scan<R extends FoundRow>(
+  scope: Scope,
+  statements: SearchStatements<R>,
+  { order, most, ms }: { readonly order: Order; readonly most: number; readonly ms: number },
+  pattern: string,
+  values: LogValues,
+): Promise<Scanned<R>> {
+  const next = statements.next[order].by(values);
+  const parameters = [pattern, most, ms, ...next.values];
+  const rows = await replicated(scope, (from) => from.read(next.statement, parameters));
+  const end = rows.findIndex(({ isEnd }) => isEnd);
+  if (end < 0) return { matches: rows, searched: CHUNK };
+  return { matches: rows.toSpliced(end, 1), last: rows[end]!, searched: rows[end]!.searched };
+}
+
+/** Searches with the trigram index. @returns undefined if it takes longer than `ms` */
+export async function indexed<R extends FoundRow>(
+  scope: Scope,
+  { ofAll, ofAssistant }: SearchStatements<R>,
+  page: { readonly order: Order; readonly take: number; readonly offset: number; readonly ms: number },
+  pattern: string,
+  { assistantId, ...values }: LogValues,
+): Promise<R[] | undefined> {
+  const { order, take, offset, ms } = page;
+  const found = (assistantId == null ? ofAll : ofAssistant)[order].by(values);
+  const assistant = assistantId == null ? [] : [assistantId];
+  const all = [pattern, take, offset, ...assistant, ...found.values];
+  return replicated(scope, (from) => from.readInTime(Math.ceil(ms), found.statement, all));
+}
+
+/** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
+
+export const hasTrigram = (text: string): boolean => HAS_TRIGRAM.test(text);
