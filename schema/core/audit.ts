@@ -87,7 +87,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   exportEndUser: { record: "EndUser", id: PERSON },
   endUserExportDownload: { record: "EndUserExport", discloses: true, stored: "after" },
   deleteLog: { id: "id" },
-  deleteLogs: { record: "ForgetReceipt" },
+  deleteLogs: { record: "ForgetReceipt", creates: "erasures", stored: "service" },
   updateRetention: { record: "Organization" },
   connectTelephony: { creates: "telephony_connections", stored: "service" },
   updateTelephonyConnection: { stored: "service" },

@@ -39,7 +39,10 @@ export class ForgetReceipt {
   subject!: ErasureSubject;
   @Field(() => Status, { description: "Status of the erasure. Counts grow until it is DONE." })
   status!: ErasureStatus;
-  @Field(() => Int, { description: "Number of conversations found when the erasure was requested." })
+  @Field(() => Int, {
+    description:
+      "Number of conversations found when the erasure was requested. If counting them would have taken too long, it grows with `chats`.",
+  })
   matched!: number;
   @Field(() => Int, { description: "Number of conversations erased." })
   chats!: number;
@@ -149,7 +152,7 @@ export class ErasureResolver {
   @Mutation(() => ForgetReceipt, {
     nullable: true,
     description:
-      "Deletes the logs of ended conversations that match a filter with at least one condition. Live conversations stay. Runs as a job: `matched` is the number of conversations found; query `erasure` for its progress. Errors: ASSISTANT_NOT_FOUND.",
+      "Deletes the logs of ended conversations that match a filter with at least one condition. Live conversations stay. Runs as a job: `matched` is the number of conversations found, or grows with `chats` if counting them takes too long; query `erasure` for its progress. Errors: ASSISTANT_NOT_FOUND.",
   })
   deleteLogs(
     @Arg("filter", () => LogFilter, { description: "Conditions for the logs to delete; at least one." })

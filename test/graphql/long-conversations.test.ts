@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { slowTasks } from "../../src/worker/tasks";
 import { useApp } from "../support/app";
+import { receiptOf } from "../support/erasures";
 import { newAssistant } from "../support/factories";
 import { unchecked } from "../support/plans";
 
@@ -33,6 +35,11 @@ beforeAll(async () => {
      union all select organization_id, 'log-' || n || '-1', 'log-' || n, assistant_id, 1, role, channel, content
      from messages, generate_series(1, ${LONG}) n`),
   );
+  await query(
+    unchecked(`insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content)
+     select organization_id, chat_id || '-end', chat_id, assistant_id, sequence + 1, role, channel, 'A zugzwang'
+     from messages where id in ('log-0-${MESSAGES}', 'log-${LONG / 2}-1')`),
+  );
   await query("vacuum analyze messages");
 }, 120_000);
 
@@ -64,4 +71,21 @@ describe("a search that no index can serve", () => {
     const { warning } = await search(`/rest/v1/assistants/${assistantId}/logs?search=zz&order=asc`);
     expect(warning).toMatch(/to the oldest ([2-9]|\d\d) logs/);
   });
+});
+
+test("logs are deleted by a search that no index can serve", async () => {
+  const { api, app, database } = running;
+  const filter = { assistantId, search: "gz" };
+  const remove = "mutation ($filter: LogFilter!) { deleteLogs(filter: $filter) { id matched status } }";
+  const { id: erasureId, ...receipt } = (await api.gql(remove, { filter })).deleteLogs;
+  expect(receipt).toEqual({ matched: 0, status: "PENDING" });
+  const [organization] = await database.query<{ id: string }>(
+    "select organization_id as id from assistants where id = $1",
+    [assistantId],
+  );
+  await slowTasks["erasure.run"].run(app.database.scope(organization!.id), { erasureId });
+  expect(await receiptOf(running, erasureId)).toMatchObject({ status: "DONE", matched: 2, chats: 2 });
+  const gone =
+    "select 'log-' || n as id from generate_series(0, $1::integer) n except select id from chats order by 1";
+  expect(await database.query(gone, [LONG])).toEqual([{ id: "log-0" }, { id: `log-${LONG / 2}` }]);
 });

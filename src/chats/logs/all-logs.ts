@@ -17,6 +17,7 @@ import { inBothOrders } from "../../platform/database/order";
 import type { RowsOf } from "../../platform/database/rows";
 import { invalid } from "../../platform/errors";
 import { replicated } from "../../platform/database/replicated";
+import { ifCanceled } from "../../platform/database/run-query";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
 import {
@@ -41,13 +42,13 @@ export interface LogEntry extends LogListItem {
   readonly durationSeconds: number;
 }
 
-export interface LogFilter extends Omit<LogConditions, "after"> {
+export interface LogFilter extends Omit<LogConditions, "after" | "before" | "until"> {
   /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
 }
 
 /** Parameter: limit. */
-const LISTS = inBothOrders(
+export const ENTRY_LISTS = inBothOrders(
   (order) =>
     new FilteredStatement<EntryRow, keyof LogConditions>(
       LOG_CONDITIONS[order],
@@ -60,7 +61,7 @@ const LISTS = inBothOrders(
     ),
 );
 
-const SEARCH = searchReading<EntryRow>(ENTRY_COLUMNS);
+export const ENTRY_SEARCH = searchReading<EntryRow>(ENTRY_COLUMNS);
 
 /** The logs of an organization, including those of deleted assistants. */
 export class AllLogs {
@@ -80,10 +81,10 @@ export class AllLogs {
     if (search) {
       const isBackward = query.last != null;
       const found = { search, conditions, order, take: take + 1, offset: 0, isBackward };
-      const { rows, searchedUpTo } = await searchLogs(this.scope, found, SEARCH);
+      const { rows, searchedUpTo } = await searchLogs(this.scope, found, ENTRY_SEARCH);
       return endingAt(searchedUpTo, connectionOf(rows.map(toEntry), query, count), query);
     }
-    const { statement, values } = LISTS[order].by(valuesOf(conditions));
+    const { statement, values } = ENTRY_LISTS[order].by(valuesOf(conditions));
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
     return connectionOf(rows.map(toEntry), query, count);
   }
@@ -93,11 +94,11 @@ export class AllLogs {
     return (await countedChats(this.scope, { channel, ...others })) ?? countOf(this.matching(filter));
   }
 
-  /** Ended chats that match a filter. @param until latest start, in the database's own format */
-  ended(filter: LogFilter, until?: string): RowsOf<"chats"> {
+  /** The number of ended chats that match a filter. @returns undefined if counting takes longer */
+  async countEnded(filter: LogFilter, timeoutMs: number): Promise<number | undefined> {
+    const { organizationId } = this.scope;
     const rows = this.matching(filter).where({ status: "ended" });
-    if (until !== undefined) rows.where("startedAt", "<=", until);
-    return rows;
+    return countOf(rows.queryContext({ organizationId, timeoutMs })).catch(ifCanceled);
   }
 
   private matching({ search, assistantId, type, assistantVersion, ...started }: LogFilter): RowsOf<"chats"> {

@@ -25,6 +25,8 @@ export interface LogConditions {
   readonly assistantVersion?: number | null;
   readonly startedAfter?: Date | null;
   readonly startedBefore?: Date | null;
+  /** Latest start, in the database's own format, which is more exact than a date. */
+  readonly until?: string | null;
   /** Id of the log after which the list begins. */
   readonly after?: string | null;
   /** Id of the log before which the list ends. */
@@ -40,6 +42,7 @@ export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = in
   assistantVersion: (rows, value) => rows.where("assistantVersion", value),
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
+  until: (rows, value) => rows.where("startedAt", "<=", value),
   ...boundsIn(order),
 }));
 

@@ -6,14 +6,15 @@ import { statement } from "../../platform/database/statement";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import { AllLogs, type LogFilter } from "../../chats/logs/all-logs";
+import { LogWalk, type LogPlace } from "../../chats/logs/log-walk";
 import { DigestKey } from "../people/digests";
 import { erasePerson } from "./erase-person";
 import { chatsOf, type IdentifierKind, type Person } from "../people/person";
 import { removeChats, type Count, type Counts, type RemoveOptions } from "./remove-chats";
 import { COUNTED, settle } from "./settle";
 
-/** Logs removed per round. */
-const LOG_BATCH_SIZE = 100;
+/** Time for counting the logs to delete, in ms; if it takes longer, they are counted as they are deleted. */
+const COUNT_MS = 2_000;
 
 export type ErasureStatus = "PENDING" | "RUNNING" | "DONE";
 export type ErasureSubject = (typeof SUBJECTS)[IdentifierKind] | "LOGS";
@@ -23,7 +24,7 @@ export interface Erasure extends Counts {
   readonly id: string;
   readonly subject: ErasureSubject;
   readonly status: ErasureStatus;
-  /** Number of chats when the erasure was requested. */
+  /** Number of chats when the erasure was requested; at least that of the erased ones. */
   readonly matched: number;
   /** Texts and calls that providers did not delete. */
   readonly textsKept: number;
@@ -37,6 +38,12 @@ interface ErasureRow extends Erasure {
   readonly sealedTarget: string | null;
   /** Chats that started later are not erased. */
   readonly until: string;
+}
+
+/** Logs to delete, and the place up to which they are. */
+interface LogsTarget {
+  readonly filter: LogFilter;
+  readonly after?: LogPlace;
 }
 
 export const SUBJECTS = {
@@ -74,11 +81,12 @@ export class Erasures {
     // A server of an older version may run the job: it would ignore the condition and delete more.
     if (filter.assistantVersion != null)
       throw invalid([{ path: "filter.assistantVersion", message: "must not be a condition of deleteLogs" }]);
-    return this.scope.transaction(async (scope) => {
-      if (filter.assistantId != null) await scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
-      const [found] = await scope.of(AllLogs).ended(filter).count<{ count: string }[]>("*");
-      return scope.of(Erasures).request({ subject: "LOGS", matched: Number(found!.count) }, { filter });
-    });
+    const { scope } = this;
+    if (filter.assistantId != null) await scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
+    const matched = (await scope.of(AllLogs).countEnded(filter, COUNT_MS)) ?? 0;
+    return scope.transaction((scope) =>
+      scope.of(Erasures).request({ subject: "LOGS", matched }, { filter } satisfies LogsTarget),
+    );
   }
 
   /** Deletes one log at once. @throws LOG_NOT_FOUND; CHAT_LIVE if the conversation is live */
@@ -123,9 +131,27 @@ export class Erasures {
     const { scope } = this;
     const count: Count = (scope, counts) => scope.of(Erasures).add(erasureId, counts);
     const target = JSON.parse(scope.ports.crypto.open(sealedTarget, contextOf(scope, erasureId))) as
-      Person | { readonly filter: LogFilter };
-    if ("filter" in target) await eraseLogs(scope, target.filter, until, { count, erasureId });
+      Person | LogsTarget;
+    if ("filter" in target) await this.eraseLogs(target, until, { count, erasureId });
     else await erasePerson(scope, target, { until, count, erasureId });
+  }
+
+  /** Deletes logs part by part, and keeps the place, from which an interrupted job continues. */
+  private async eraseLogs(
+    { filter, after }: LogsTarget,
+    until: string,
+    options: RemoveOptions & { readonly erasureId: string },
+  ): Promise<void> {
+    const { scope } = this;
+    const walk = new LogWalk(scope, filter, until);
+    for (let place = after; ;) {
+      const { ids, end } = await walk.next(place);
+      await removeChats(scope, ids, options);
+      if (!end) return;
+      place = end;
+      const target = sealed(scope, { filter, after: end } satisfies LogsTarget, options.erasureId);
+      await scope.write(KEEP_TARGET, [options.erasureId, target]);
+    }
   }
 
   /** Stores an erasure and enqueues its job. */
@@ -135,7 +161,7 @@ export class Erasures {
   ): Promise<Erasure> {
     const { scope } = this;
     const id = newId();
-    const sealedTarget = scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
+    const sealedTarget = sealed(scope, target, id);
     const [row] = await scope.insert("erasures", { id, sealedTarget, ...values });
     await enqueueErasure(scope, id);
     return row!;
@@ -155,31 +181,24 @@ const BEGIN = statement<Pick<ErasureRow, "sealedTarget" | "until">>(({ db }) =>
   select sealed_target, until::text as until from begun`),
 );
 
-const ADD_COUNTS = statement(({ db }) =>
-  db.raw(`
-  update erasures set worked_at = now(), ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
-  where erasures.organization_id = $1 and id = $2`),
+const KEEP_TARGET = statement(({ db }) =>
+  db.raw(
+    `update erasures set worked_at = now(), sealed_target = $3 where erasures.organization_id = $1 and id = $2`,
+  ),
 );
 
-async function eraseLogs(
-  scope: Scope,
-  filter: LogFilter,
-  until: string,
-  options: RemoveOptions,
-): Promise<void> {
-  for (;;) {
-    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(LOG_BATCH_SIZE);
-    if (found.length === 0) return;
-    await removeChats(
-      scope,
-      found.map(({ id }) => id),
-      options,
-    );
-  }
-}
+const ADD_COUNTS = statement(({ db }) =>
+  db.raw(`
+  update erasures set worked_at = now(), matched = greatest(matched, chats + $${COUNTED.indexOf("chats") + 3}),
+    ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
+  where erasures.organization_id = $1 and id = $2`),
+);
 
 /** Enqueues the job of an erasure; at most one waits per erasure. */
 export const enqueueErasure = (scope: Scope, erasureId: string): Promise<void> =>
   scope.enqueue("erasure.run", { erasureId }, { key: `erasure.run:${erasureId}` });
+
+const sealed = (scope: Scope, target: object, id: string): string =>
+  scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
 
 const contextOf = ({ organizationId }: Scope, id: string) => `${organizationId}/erasures/${id}`;

@@ -1,0 +1,86 @@
+import { containing } from "../../platform/database/containing";
+import { replicated } from "../../platform/database/replicated";
+import type { Scope } from "../../platform/database/scope";
+import { ENTRY_LISTS, ENTRY_SEARCH, type LogFilter } from "./all-logs";
+import type { EntryRow } from "./log-conditions";
+import { CHUNK } from "./search-statements";
+import { hasTrigram, indexed, scan, type LogValues } from "./search-steps";
+
+/** Where a walk continues: the start of a log, in ISO 8601, and its id. The log may be deleted. */
+export type LogPlace = readonly [startedAt: string, id: string];
+
+/** Some logs that match a filter, among them live ones, and the place up to which was searched; none at the end. */
+export interface LogPart {
+  readonly ids: readonly string[];
+  readonly end?: LogPlace;
+}
+
+/** Time for a search with the index, in ms. If it takes longer, the logs are scanned instead. */
+const INDEX_MS = 2_000;
+/** Time after which a scan ends by itself, in ms: a statement may take 5 s. */
+const SCAN_MS = 3_000;
+/** Messages searched per statement in a conversation that alone takes longer; a message has at most 1 MiB. */
+const MESSAGES = 50;
+
+/**
+ * Walks the logs that match a filter, oldest first, in parts that a statement finds in time however many logs there
+ * are, also if no index serves the search.
+ */
+export class LogWalk {
+  private isIndexed: boolean;
+
+  /** @param until latest start, in the database's own format */
+  constructor(
+    private readonly scope: Scope,
+    private readonly filter: LogFilter,
+    private readonly until: string,
+  ) {
+    this.isIndexed = hasTrigram(filter.search ?? "");
+  }
+
+  /** @param after the end of the part before; default: the beginning */
+  async next(after?: LogPlace): Promise<LogPart> {
+    const { scope, until } = this;
+    const { search, ...conditions } = this.filter;
+    const values: LogValues = { ...conditions, until, after };
+    if (!search) return pageOf(await this.list(values));
+    const pattern = containing(search);
+    if (this.isIndexed) {
+      const page = { order: "asc", take: CHUNK, offset: 0, ms: INDEX_MS } as const;
+      const rows = await indexed(scope, ENTRY_SEARCH, page, pattern, values);
+      if (rows) return pageOf(rows);
+      this.isIndexed = false;
+    }
+    const part = { order: "asc", most: CHUNK + 1, ms: SCAN_MS } as const; // the end follows a part that is not full
+    const { matches, last, searched } = await scan(scope, ENTRY_SEARCH, part, pattern, values);
+    const ids = matches.map(({ id }) => id);
+    if (last && searched === 0 && (await this.contains(last.id, pattern))) ids.push(last.id);
+    return { ids, ...(last && { end: placeOf(last) }) };
+  }
+
+  private async list(conditions: LogValues): Promise<EntryRow[]> {
+    const { statement, values } = ENTRY_LISTS.asc.by(conditions);
+    return replicated(this.scope, (from) => from.read(statement, [CHUNK, ...values]));
+  }
+
+  /** Whether the messages of a conversation contain a text, however long it is. */
+  private async contains(chatId: string, pattern: string): Promise<boolean> {
+    const messages = () => this.scope.table("messages").where({ chatId });
+    const [last] = await messages().select("sequence").orderBy("sequence", "desc").limit(1);
+    for (let from = 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
+      const some = messages().whereBetween("sequence", [from, from + MESSAGES - 1]);
+      const [found] = await some.select("id").where("content", "ilike", pattern).limit(1);
+      if (found) return true;
+    }
+    return false;
+  }
+}
+
+/** A page of matches, after which there are more if it is full. */
+const pageOf = (rows: readonly EntryRow[]): LogPart => ({
+  ids: rows.map(({ id }) => id),
+  ...(rows.length === CHUNK && { end: placeOf(rows.at(-1)!) }),
+});
+
+/** The milliseconds are rounded down: the logs of one of them may be found again, but none is passed. */
+const placeOf = ({ startedAt, id }: EntryRow): LogPlace => [startedAt.toISOString(), id];
