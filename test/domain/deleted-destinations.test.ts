@@ -57,7 +57,8 @@ const remove = async () => {
 test.each(Object.entries(deletedBy))(
   "a destination that is deleted %s takes as long as one without deliveries, which a job removes",
   async (_, deletion) => {
-    const [{ id }] = (await deliveries()) as [{ id: string }];
+    const [first] = await deliveries();
+    const { id } = first!;
     const other = new Client({ connectionString: running.database.ownerUrl });
     await other.connect();
     // Whoever deleted deliveries would wait for this transaction.
@@ -90,7 +91,8 @@ const counted = async () => {
 
 test("deliveries of a deleted destination are neither shown, nor counted, nor sent again", async () => {
   const { api } = running;
-  const [{ id }, ...others] = (await deliveries()) as [{ id: string }];
+  const [first, ...others] = await deliveries();
+  const { id } = first!;
   const before = await counted();
   await deletedBy["through REST"]();
   expect(await counted()).toEqual({

@@ -13,7 +13,8 @@ export type { AuditActor };
 export type { AuditedField };
 
 /** A table whose first new row is the record of an operation. */
-export type RecordTable = "assistants" | "chats" | "files" | "telephony_connections" | "api_keys" | "erasures";
+export type RecordTable =
+  "assistants" | "chats" | "files" | "telephony_connections" | "api_keys" | "erasures";
 
 /** How a request came in. */
 export interface Origin {
