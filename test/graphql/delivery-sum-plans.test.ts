@@ -5,10 +5,10 @@ import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
 
 const running = useApp();
 
-const DAYS = 10;
+const DAYS = 90;
 const DELIVERIES = 20_000;
 /** Pages of 8 kB that a statement may read: the sums of each quarter of an hour. A full read takes more than 1,000. */
-const MOST_BUFFERS = 300;
+const MOST_BUFFERS = 500;
 
 const REPORT = `query ($input: AnalyticsInput!) { analytics(input: $input) {
   webhooks { deliveries delivered failed pending retried days { date deliveries } } } }`;
