@@ -10,6 +10,7 @@ import { migrations } from "../../src/platform/database/migrations";
 import { prepare } from "../../src/start/prepare";
 import { openClient } from "../../src/platform/database/open-client";
 import { configOf } from "../support/config";
+import { JOBS_TABLE } from "../support/jobs";
 import { until } from "../support/until";
 
 const name = `empty_${randomBytes(6).toString("hex")}`;
@@ -190,13 +191,13 @@ describe("tables that a start makes after the migrations", () => {
   const beforeJobs = `
     delete from graphile_worker.migrations where id >= 18;
     create function graphile_worker.tg_jobs__after_insert() returns trigger language plpgsql as $$ begin return new; end $$;
-    create trigger _900_after_insert after insert on graphile_worker._private_jobs
+    create trigger _900_after_insert after insert on graphile_worker.${JOBS_TABLE}
       for each statement execute function graphile_worker.tg_jobs__after_insert()`;
   /** A type that pgvector would make. */
   const beforeVectors = "drop table if exists passage_embeddings; create domain vector as text";
 
   test.each([
-    ["jobs", beforeJobs, "graphile_worker._private_jobs", "graphile-worker"],
+    ["jobs", beforeJobs, `graphile_worker.${JOBS_TABLE}`, "graphile-worker"],
     ["vectors", beforeVectors, "passages", "passage_embeddings"],
   ])(
     "for %s let others work while another transaction has their locks",
