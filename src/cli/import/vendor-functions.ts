@@ -54,7 +54,7 @@ function withVariablesInside(parameters: JsonObject, path: string, notes: string
   return changed;
 }
 
-const EXPRESSION = /\{\{.*?\}\}|\{%.*?%\}/gs;
+const EXPRESSION = /\{\{[^{}]*\}\}|\{%[^{}%]*%\}/g;
 
 /** Notes the variables of a text that no variables are filled into. */
 function noteUnfilled(text: string, path: string, notes: string[]): void {
