@@ -2,6 +2,8 @@ import { beforeEach, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { sumDeliveries } from "../../src/events/events/delivery-sums";
 import { removeDeliveries } from "../../src/events/webhooks/remove-deliveries";
+import { jobOf } from "../../src/account/audit/note";
+import { expireEvents } from "../../src/events/events/expire-events";
 import { startApp, useApp } from "../support/app";
 import { newChat, quietAssistant } from "../support/factories";
 import { Receiver } from "../support/receiver";
@@ -128,6 +130,18 @@ test("sums are made of the deliveries of other destinations while those of a del
   expect(await query("select from delivery_sums where destination_id = $1")).toEqual([]);
   const [head] = await running.database.query<{ until: Date }>("select until from delivery_sum_heads");
   expect(head!.until.getTime()).toBeGreaterThan(Date.now() - 86_400_000);
+});
+
+test("events expire although a deleted destination has pending deliveries of them", async () => {
+  await deletedBy["through REST"]();
+  const left = async () =>
+    await query("select from events where id in (select event_id from deliveries where destination_id = $1)");
+  expect((await left()).length).toBeGreaterThan(0);
+  await running.database.query("update events set created_at = now() - interval '11 days'");
+  await running.database.query("update deliveries set next_attempt_at = now() - interval '11 days'");
+  const scope = running.app.database.scope(await organization());
+  await expireEvents(scope, 10, () => jobOf("retention.enforce", "Event", null));
+  expect(await left()).toEqual([]);
 });
 
 test("a destination that an import has brought back keeps its deliveries", async () => {

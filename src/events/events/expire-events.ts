@@ -51,6 +51,7 @@ async function remove(scope: Scope, ids: readonly string[], days: number): Promi
     .table("deliveries")
     .distinct("eventId")
     .whereIn("eventId", ids)
+    .whereIn("destinationId", scope.table("webhook_destinations").select("id")) // those of deleted ones need nothing
     .where((either) =>
       either
         .where({ status: "PENDING" })
