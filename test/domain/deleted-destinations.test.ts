@@ -72,7 +72,7 @@ test.each(Object.entries(deletedBy))(
     await other.end();
     const jobs = await running.database.query<{ due: boolean }>(
       `select run_at > now() + interval '20 seconds' as due from graphile_worker.jobs where key = $1`,
-      [`deliveries.remove:${destinationId}`],
+      [`deliveries.remove:${await organization()}:${destinationId}`],
     );
     expect(jobs).toEqual([{ due: true }]);
     expect((await deliveries()).length).toBeGreaterThan(5);

@@ -140,8 +140,8 @@ export class WebhookDestinations {
   /** A job removes its deliveries. @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
     return this.scope.transaction(async (scope) => {
-      await removeDeliveriesLater(scope, [id]);
       const [row] = await scope.table("webhook_destinations").where({ id }).delete("*");
+      if (row) await removeDeliveriesLater(scope, [id]);
       return this.withSecret(row ?? missing("WebhookDestination", id));
     });
   }

@@ -12,7 +12,9 @@ const PAUSE_MS = 30_000;
 /** Lets a job remove the deliveries of destinations that this transaction deletes. */
 export async function removeDeliveriesLater(scope: Scope, destinationIds: readonly string[]): Promise<void> {
   for (const destinationId of destinationIds) {
-    const options = { key: `deliveries.remove:${destinationId}`, runAt: currentDate(PAUSE_MS) };
+    // Imported ids may be those of another organization.
+    const key = `deliveries.remove:${scope.organizationId}:${destinationId}`;
+    const options = { key, runAt: currentDate(PAUSE_MS) };
     await scope.enqueue("deliveries.remove", { destinationId }, options);
   }
 }
