@@ -20,11 +20,21 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   jobs: ["id", "job_queue_id"],
 };
 
+/** Columns that servers write at their own times: they are left out, with rows in which only these change. */
+const WHEN_USED: Readonly<Record<string, readonly string[]>> = { api_keys: ["last_used_at"] };
+
+type Row = Readonly<Record<string, unknown>>;
+
+const without = (row: Row, columns: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)));
+
 /** Reads what requests change in a database: all tables, those of events, deliveries and the audit log too. */
 export class Changes {
   private mark = "0";
   private statement = "";
   private readonly seen = new Set<unknown>();
+  /** The last content of rows without the columns that servers write at their own times, by table and id. */
+  private readonly known = new Map<string, string>();
 
   constructor(private readonly database: TestDatabase) {}
 
@@ -54,24 +64,35 @@ export class Changes {
 
   /** The changes since the last call. */
   async next(): Promise<Effects> {
-    const tables = await this.database.query<{ name: string; count: number; rows: object[] }>(
-      this.statement,
-      [this.mark],
-    );
+    const tables = await this.database.query<{ name: string; count: number; rows: Row[] }>(this.statement, [
+      this.mark,
+    ]);
     await this.setMark();
     return Object.fromEntries(
-      tables.map(({ name, count, rows }) => [name, LATER[name] ? this.added(name, rows) : { count, rows }]),
+      tables.map(({ name, count, rows }) => [
+        name,
+        LATER[name] ? this.added(name, rows) : { count, rows: this.changed(name, rows) },
+      ]),
     );
   }
 
-  private added(table: string, all: readonly object[]) {
-    const rows = (all as { id?: unknown }[]).filter(({ id }) => !this.seen.has(id));
+  private added(table: string, all: readonly Row[]) {
+    const rows = all.filter(({ id }) => !this.seen.has(id));
     for (const { id } of rows) this.seen.add(id);
-    const names = LATER[table]!;
-    const kept = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))),
-    );
-    return { count: 0, rows: kept };
+    return { count: 0, rows: rows.map((row) => without(row, LATER[table]!)) };
+  }
+
+  private changed(table: string, rows: readonly Row[]): readonly Row[] {
+    const columns = WHEN_USED[table];
+    if (!columns) return rows;
+    return rows
+      .map((row) => without(row, columns))
+      .filter((row) => {
+        const key = `${table} ${String(row.id)}`;
+        const [before, now] = [this.known.get(key), JSON.stringify(row)];
+        this.known.set(key, now);
+        return before !== now;
+      });
   }
 }
 

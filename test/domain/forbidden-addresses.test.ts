@@ -227,21 +227,23 @@ describe("a forbidden address is never reached", () => {
   });
 
   test("by a model, wherever its address comes from; the person gets an apology", async () => {
-    const chats = await Promise.all(
-      everyWay().map(async (url) => {
-        const { api } = await running.otherOrganization();
-        await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-1", baseUrl: "https://example.com" } });
-        const { id } = await api.get("/rest/v1/organization", 200);
-        await running.database.query(
-          "update model_credentials set base_url = $2 where organization_id = $1",
-          [id, `${url}v1`],
-        );
-        const aiChatId = await newChat(api, await quietAssistant(api));
-        const input = { aiChatId, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} };
-        const post = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { metadata } }`;
-        return (await api.gql(post, { input })).postMessage.metadata as unknown;
-      }),
-    );
+    const chats: unknown[] = [];
+    const ways = everyWay();
+    const answerTo = async (url: string) => {
+      const { api } = await running.otherOrganization();
+      await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-1", baseUrl: "https://example.com" } });
+      const { id } = await api.get("/rest/v1/organization", 200);
+      await running.database.query("update model_credentials set base_url = $2 where organization_id = $1", [
+        id,
+        `${url}v1`,
+      ]);
+      const aiChatId = await newChat(api, await quietAssistant(api));
+      const input = { aiChatId, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} };
+      const post = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { metadata } }`;
+      return (await api.gql(post, { input })).postMessage.metadata as unknown;
+    };
+    // Some at once: a busy machine would not answer all of them in time.
+    while (ways.length > 0) chats.push(...(await Promise.all(ways.splice(0, 6).map(answerTo))));
     for (const metadata of chats) expect(metadata).toMatchObject({ error: true });
     expect(hits).toBe(0);
   });

@@ -336,7 +336,7 @@ test("changes after a time without any are moved by a plan for their number", as
   await countLogs(running.app.database, TINY);
   await running.database.query("vacuum analyze log_changes");
   for (let run = 0; run < 10; run++) await countSome(course.scope(), {});
-  for (let part = 0; part < 40; part++) await course.import(500);
+  for (let part = 0; part < 100; part++) await course.import(200); // one statement of a service has 5 s
   while (await countSome(course.scope(), {}));
   expect(await running.database.query("select from log_changes")).toEqual([]);
   expect(await course.wrong()).toEqual([]);
@@ -346,7 +346,7 @@ test("far pages of a list with more changes than a page adds up are right, too",
   const course = await courseOf(11);
   await fillBack();
   await countLogs(running.app.database, TINY);
-  for (let part = 0; part < 48; part++) await course.import(500); // one statement of a service has 5 s
+  for (let part = 0; part < 120; part++) await course.import(200);
   for (let round = 0; round < 10; round++) await course.check();
   await course.checkTotals();
   await countSome(course.scope(), {});
