@@ -3,7 +3,7 @@ import Ajv from "ajv";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
-import { beforeFirstMutation, makeRecords, Workplace } from "./folders";
+import { makeRecords, Workplace } from "./folders";
 
 const running = useApp();
 const SECRETS = {
@@ -313,14 +313,8 @@ describe("apply asks to be run again if a record changes after it was read:", ()
     await place.run(["apply", "."]);
     if (what.startsWith("a new")) place.write("assistants/b.yaml", "key: b\nname: B\ndescription: Mine\n");
     else place.replace("assistants/front-desk.yaml", "temperature: 0.3", "temperature: 0.9");
-    const through = await beforeFirstMutation(place.running.url, () => change(api));
-    try {
-      const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
-      const { code, stderr } = await slow.run(["apply", "."]);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
-    } finally {
-      through.stop();
-    }
+    const { code, stderr } = await place.runBeside(() => change(api), ["apply", "."]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
     expect((await place.run(["apply", "."])).code).toBe(0);
     expect(await place.run(["apply", "."])).toEqual(SAME);
   });
@@ -413,20 +407,15 @@ describe("apply leaves what somebody has changed after it was read, and asks to 
     expect((await place.run(["apply", "."])).code).toBe(0);
     edit(place);
     let theirs: unknown;
-    const through = await beforeFirstMutation(place.running.url, async () => {
+    const changing = async () => {
       await change(api);
       theirs = await api.gql(query);
-    });
-    try {
-      const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
-      const { code, stderr } = await slow.run(["apply", ".", "--prune"]);
-      expect([code, stderr]).toEqual([
-        1,
-        `Somebody has changed ${what} or what it names meanwhile. Run the command again.\n`,
-      ]);
-    } finally {
-      through.stop();
-    }
+    };
+    const { code, stderr } = await place.runBeside(changing, ["apply", ".", "--prune"]);
+    expect([code, stderr]).toEqual([
+      1,
+      `Somebody has changed ${what} or what it names meanwhile. Run the command again.\n`,
+    ]);
     expect(theirs).toBeDefined();
     expect(await api.gql(query)).toEqual(theirs);
     expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
@@ -446,14 +435,8 @@ test("an assistant that has changed since it was read keeps its project and miss
   place.replace("assistants/front-desk.yaml", "missingVariables: BLANK", "missingVariables: REFUSE");
   place.replace("assistants/front-desk.yaml", "project: null", "project: Shop");
   const change = 'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "Changed" }) { id } }';
-  const through = await beforeFirstMutation(place.running.url, () => api.gql(change, { id }));
-  try {
-    const slow = new Workplace(place.folder, { ...place.running, url: through.url }, SECRETS);
-    const { code, stderr } = await slow.run(["apply", "."]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("Run the command again.")]);
-  } finally {
-    through.stop();
-  }
+  const { code, stderr } = await place.runBeside(() => api.gql(change, { id }), ["apply", "."]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Run the command again.")]);
   before.assistants.data[0].description = "Changed";
   expect(await api.gql(query)).toEqual(before);
   expect((await place.run(["apply", "."])).code).toBe(0);

@@ -38,6 +38,16 @@ export class Workplace {
     return { code, ...said };
   }
 
+  /** Runs a command while `work` is done between its requests that read and those that change. */
+  async runBeside(work: () => Promise<unknown>, args: readonly string[]): Promise<ProcessResult> {
+    const { url, stop } = await beforeFirstMutation(this.running.url, work);
+    try {
+      return await new Workplace(this.folder, { ...this.running, url }, this.environment).run(args);
+    } finally {
+      stop();
+    }
+  }
+
   /** Contents of all files, by path. */
   files(): Record<string, string> {
     const names = readdirSync(this.folder, { recursive: true, withFileTypes: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
-import { beforeFirstMutation, Workplace } from "./folders";
+import { Workplace } from "./folders";
 
 const running = useApp();
 const SAME = { code: 0, stdout: "The server has everything that the files say.\n", stderr: "" };
@@ -222,19 +222,9 @@ test("an upload is removed again if the server refuses the assistant", async () 
   place.write("assistants/desk.yaml", `${desk}files: [hours.txt]\n`);
   place.write("assistants/hours.txt", "We open at nine.");
   const { data } = (await api.gql("{ assistants { data { id } } }")).assistants;
-  const through = await beforeFirstMutation(place.running.url, () =>
-    api.gql(
-      'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "New" }) { id } }',
-      data[0],
-    ),
-  );
-  try {
-    const slow = new Workplace(place.folder, { ...place.running, url: through.url });
-    const { code, stderr } = await slow.run(["apply", "."]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("Somebody has changed the assistant desk")]);
-  } finally {
-    through.stop();
-  }
+  const change = 'mutation ($id: ID!) { updateAssistant(id: $id, input: { description: "New" }) { id } }';
+  const { code, stderr } = await place.runBeside(() => api.gql(change, data[0]), ["apply", "."]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Somebody has changed the assistant desk")]);
   expect((await api.gql("{ files { data { id } } }")).files.data).toEqual([]);
   expect((await place.run(["apply", "."])).code).toBe(0);
   expect((await api.gql("{ files { data { name } } }")).files.data).toEqual([{ name: "hours.txt" }]);

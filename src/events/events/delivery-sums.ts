@@ -145,8 +145,7 @@ const spanOf = (from: Date): Span => ({ from, to: new Date(from.getTime() + QUAR
 
 /** Stores the sums of the quarters of spans. @returns the quarters without sums, because deliveries are pending */
 async function count(scope: Scope, spans: readonly Span[]): Promise<Date[]> {
-  const destinations = await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
-  const stay = new Set(destinations.map(({ id }) => id));
+  const stay = new Set(await keptDestinations(scope));
   const all = await scope.read(GROUPS, [spans.map(({ from }) => from), spans.map(({ to }) => to)]);
   const groups = all.filter(({ destinationId }) => stay.has(destinationId));
   const pending = groups.filter(({ status }) => status === "PENDING");
@@ -169,6 +168,15 @@ const emptySum = ({ startsAt, destinationId }: Group) => ({
   ...{ startsAt, destinationId, delivered: 0, failed: 0, retried: 0 },
   ...{ t0: 0, t1: 0, t2: 0, t3: 0, t4: 0, t5: 0, t6: 0, t7: 0, t8: 0, t9: 0 },
 });
+
+/**
+ * Keeps the destinations from being deleted until the transaction ends: before their sums are changed, in the order of a
+ * deletion, which removes the sums after the destination. @returns their ids
+ */
+async function keptDestinations(scope: Scope): Promise<string[]> {
+  const rows = await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
+  return rows.map(({ id }) => id);
+}
 
 /** The quarters in the sums that have deliveries of events. */
 const COUNTED_QUARTERS = unprepared<{ startsAt: Date }>(({ db, $ }) =>
@@ -200,8 +208,7 @@ export async function deleteEvents(scope: Scope, ids: readonly string[]): Promis
 async function leaveGaps(scope: Scope, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await lockSums(scope);
-  // In the order of a deletion of a destination, which removes its sums.
-  await scope.table("webhook_destinations").select("id").orderBy("id").forKeyShare();
+  await keptDestinations(scope);
   const quarters = (await scope.read(COUNTED_QUARTERS, [eventIds])).map(({ startsAt }) => startsAt);
   await scope.table("delivery_sums").whereIn("startsAt", quarters).delete();
   await scope.insertAll(
