@@ -27,7 +27,7 @@ import { Selected } from "../core/selected";
 
 export const MissingVariables = enumOf(
   "MissingVariables",
-  "What happens to a variable without a value in the texts of an assistant.",
+  "The way to treat variables without a value in the texts of an assistant.",
   {
     KEEP: "The text stays as written, with the name in braces.",
     BLANK: "An empty text takes its place.",
@@ -66,7 +66,7 @@ export class Assistant {
   key!: string | null;
   @Field(() => MissingVariables, {
     description:
-      "What happens to variables without a value in its texts. A setting beside the versions: it acts at once.",
+      "The way to treat variables without a value in its texts. A setting beside the versions: it acts at once.",
   })
   missingVariables!: AssistantRow["missingVariables"];
   @Field({ description: "Creation time." })
@@ -115,7 +115,7 @@ export class UpdateAssistantInput extends AssistantFields {
   @Rule({ nullable: false, "x-extension": true })
   @Field(() => MissingVariables, {
     nullable: true,
-    description: "What happens to variables without a value in its texts. Default: KEEP.",
+    description: "The way to treat variables without a value in its texts. Default: KEEP.",
   })
   missingVariables?: AssistantRow["missingVariables"];
 }

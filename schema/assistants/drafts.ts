@@ -94,7 +94,7 @@ export class AssistantSettingsInput implements Pick<UpdateAssistantInput, "proje
   @NotNull
   @Field(() => MissingVariables, {
     nullable: true,
-    description: "What happens to variables without a value in its texts.",
+    description: "The way to treat variables without a value in its texts.",
   })
   missingVariables?: UpdateAssistantInput["missingVariables"];
 }

@@ -63,7 +63,7 @@ test.each(Object.entries(deletedBy))(
     const { id } = first!;
     const other = new Client({ connectionString: running.database.ownerUrl });
     await other.connect();
-    // Whoever deleted deliveries would wait for this transaction.
+    // A deletion that removed deliveries would wait for this transaction.
     await other.query("begin");
     const lock = "select from deliveries where organization_id = $1 and id = $2 for update";
     await other.query(lock, [await organization(), id]);

@@ -1,6 +1,6 @@
 import { parser } from "@prometheus-io/lezer-promql";
 
-/** What follows the first place at which a query is not PromQL; undefined if all of it is. */
+/** The rest of a query from its first syntax error; undefined if it has none. */
 export function syntaxError(query: string): string | undefined {
   let error: string | undefined;
   parser.parse(query).iterate({

@@ -6,7 +6,7 @@ import type { EntryRow } from "./log-conditions";
 import { CHUNK } from "./search-statements";
 import { hasTrigram, indexed, scan, type LogValues } from "./search-steps";
 
-/** Where a walk continues: the start of a log, in ISO 8601, and its id. The log may be deleted. */
+/** The place at which a walk continues: the start of a log, in ISO 8601, and its id. The log may be deleted. */
 export type LogPlace = readonly [startedAt: string, id: string];
 
 /** Some logs that match a filter, among them live ones, and the place up to which was searched; none at the end. */

@@ -23,10 +23,10 @@ export type FoundRow = Pick<EntryRow, "id">;
 
 /** A match or, at the end, the last chat that was searched, with their number; 0 if the first one alone takes too long. */
 type Scanned<R> = R & { readonly isEnd: boolean; readonly searched: number };
-export type Next<R> = FilteredStatement<Scanned<R>, keyof LogConditions>;
-export type Indexed<R> = FilteredStatement<R, IndexedConditions>;
+type Next<R> = FilteredStatement<Scanned<R>, keyof LogConditions>;
+type Indexed<R> = FilteredStatement<R, IndexedConditions>;
 export type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
-export type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
+type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 
 /** The statements of searches that return some columns. */
 export interface SearchStatements<R> {
