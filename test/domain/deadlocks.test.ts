@@ -35,18 +35,23 @@ async function deadlocked<A>(
   request: () => Promise<A>,
   times = 1,
 ): Promise<A> {
-  const waiting = (count: number) =>
-    until(async () => (await running.database.query(WAITING)).length >= count);
+  const waiting = async () => (await running.database.query(WAITING)).length;
   const others: { transaction: pg.Client; locked: Promise<unknown> }[] = [];
   for (let number = 0; number < times; number++) {
     const transaction = await otherTransaction();
-    others.push({ transaction, locked: transaction.query(first, [id]) });
-    await waiting(number);
+    const locked = transaction.query(first, [id]);
+    others.push({ transaction, locked });
+    if (number === 0) await locked;
+    else await until(async () => (await waiting()) >= number);
   }
+  let early: unknown;
   const answer = request();
+  const ended = () => void (early = answer);
+  void answer.then(ended, ended);
   for (const [number, { transaction, locked }] of others.entries()) {
     await locked;
-    await waiting(times - number);
+    await until(async () => early ?? (await waiting()) >= times - number);
+    expect(await early).toBeUndefined();
     await transaction.query(second, [id]);
     await transaction.query("commit");
   }
