@@ -7,8 +7,9 @@ const MESSAGES_EACH = 10;
 const DELIVERIES = 300_000;
 const DAYS = 90;
 const ASKED = 30;
-/** Conversations that go on while statistics are read. */
-const LIVE = 300;
+/** Conversations that go on while statistics are read, and how many of them have a new message since the last job. */
+const LIVE = 3_000;
+const CHANGED = 300;
 
 const TOTALS = `conversations messages averageMessages averageSeconds questions unanswered
   answerTimes { p50Ms p95Ms buckets { from to count } }`;
@@ -52,8 +53,21 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   };
   for (const days of [30, DAYS]) await ask(`${days} of ${DAYS} days`, days, 800);
   await resume(db, LIVE);
+  await measured(db);
+  await db.query("update chats set event_count = event_count + 1 where id like 'stats-%' and id <= $1", [
+    `stats-${String(CHANGED).padStart(7, "0")}`,
+  ]);
   await db.end();
-  await ask(`30 of ${DAYS} days, ${LIVE} conversations going on`, 30, 300);
+  await ask(`30 of ${DAYS} days, ${LIVE} conversations going on, ${CHANGED} changed`, 30, 300);
+}
+
+/** Waits until the server's job has measured the conversations that go on. */
+async function measured(db: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await db.query("select from parley_unmeasured_chats()");
+    if (rows.length === 0) return;
+    await pause(1_000);
+  }
 }
 
 /** Waits until the server's job has added up all facts, as it has long done when people look at old conversations. */

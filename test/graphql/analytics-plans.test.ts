@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { keepFacts } from "../../src/chats/analytics/keep-facts";
 import { CONVERSATION_FACTS, CONVERSATIONS, FUNCTION_FACTS } from "../../src/chats/analytics/measures";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
@@ -106,21 +107,25 @@ const FILTERS: Readonly<Record<string, () => object>> = {
 const readBy = (node: PlanNode): number =>
   (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
 
+const planFor = async (part: string, days: number, filter: object): Promise<PlanNode> => {
+  const to = new Date(Date.now() + 60_000);
+  const from = new Date(to.getTime() - days * 86_400_000);
+  const input = { from, to, timezone: "Europe/Zurich", ...filter };
+  const query = `query ($input: AnalyticsInput!) { analytics(input: $input) { ${PARTS[part as keyof typeof PARTS]} } }`;
+  const statements = await statementsOf(running.app.database, /_facts_|_sums/, () =>
+    running.api.gql(query, { input }),
+  );
+  expect(statements).toHaveLength(1);
+  return planOf(running.database, statements[0]!);
+};
+
 describe.each(Object.keys(FILTERS))(
   "the statistics of %s read a bounded part of 200,000 conversations",
   (whose) => {
     test.each([1, 30, 90].flatMap((days) => Object.keys(PARTS).map((part) => [part, days] as const)))(
       "%s of %d days",
       async (part, days) => {
-        const to = new Date(Date.now() + 60_000);
-        const from = new Date(to.getTime() - days * 86_400_000);
-        const input = { from, to, timezone: "Europe/Zurich", ...FILTERS[whose]!() };
-        const query = `query ($input: AnalyticsInput!) { analytics(input: $input) { ${PARTS[part as keyof typeof PARTS]} } }`;
-        const statements = await statementsOf(running.app.database, /_facts_|_sums/, () =>
-          running.api.gql(query, { input }),
-        );
-        expect(statements).toHaveLength(1);
-        const plan = await planOf(running.database, statements[0]!);
+        const plan = await planFor(part, days, FILTERS[whose]!());
         const large = nodesOf(plan).filter((node) => LARGE.test(node["Relation Name"] ?? ""));
         expect(large.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
         const rows = large.filter((node) => EACH.test(node["Relation Name"]!)).map(readBy);
@@ -128,5 +133,15 @@ describe.each(Object.keys(FILTERS))(
         expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]).toBeLessThan(MOST_BUFFERS);
       },
     );
+  },
+);
+
+test.each(Object.keys(PARTS).filter((part) => part !== "unansweredQuestions"))(
+  "%s read no messages of conversations that have not changed since a job measured them",
+  async (part) => {
+    await keepFacts(running.app.database);
+    const plan = await planFor(part, 90, {});
+    const messages = nodesOf(plan).filter((node) => node["Relation Name"] === "messages");
+    expect(messages.map(readBy).filter((rows) => rows > 0)).toEqual([]);
   },
 );

@@ -70,6 +70,28 @@ class Course {
       if (chat)
         await say(this.api, chat, this.pick(["Hello.", "I don't know."]), this.pick(["USER", "ASSISTANT"]));
     },
+    // As a turn does that calls a function.
+    call: async () => {
+      const chat = this.pick(this.open);
+      const callId = `call-${this.steps.length}`;
+      if (chat === undefined) return;
+      await this.query(
+        `with counted as (update chats set message_count = message_count + 2, event_count = event_count + 2
+           where organization_id = $1 and id = $2 returning *)
+         insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, tool_calls, tool_call_id, metadata)
+         select organization_id, $3 || part, id, assistant_id, message_count - 1 + part, case part when 0 then 'ASSISTANT' else 'TOOL' end,
+           channel, '', case part when 0 then json_build_array(json_build_object('id', $3, 'name', $4::text)) end,
+           case part when 1 then $3 end, jsonb_build_object('failed', $5::boolean)
+         from counted, generate_series(0, 1) part`,
+        [
+          this.organizationId,
+          chat,
+          `${this.organizationId}-${callId}`,
+          this.pick(["book", "look_up"]),
+          this.random() < 0.5,
+        ],
+      );
+    },
     end: async () => {
       const chat = this.open.shift();
       if (chat && this.random() < 0.5) await endChat(this.api, chat, "said-goodbye");
@@ -152,9 +174,8 @@ class Course {
   }
 
   /** Compares the figures of a random period, zone and filter. */
-  async check(): Promise<void> {
+  async check(isRecent = this.random() < 0.3): Promise<void> {
     const all = [...(await computedFacts(running.database, this.organizationId)), ...this.erased];
-    const isRecent = this.random() < 0.3;
     const start = isRecent ? Date.now() - DAY : FROM + Math.floor(this.random() * DAYS * DAY);
     const to = new Date(
       isRecent ? Date.now() + DAY : start + Math.floor(this.random() ** 3 * DAYS * DAY) + 1,
@@ -222,6 +243,17 @@ describe("figures equal those counted from the conversations", () => {
     },
     240_000,
   );
+});
+
+test.each([4, 5])("figures of conversations that go on are those of now, seed %i", async (seed) => {
+  const course = await courseOf(seed);
+  for (let step = 0; step < STEPS; step++) {
+    const name = course.pick(["begin", "speak", "call", "speak", "call", "end", "forget"]);
+    course.steps.push(name);
+    await course.changes[name]!();
+    if (course.random() < 0.5) await course.jobs.keepAll!();
+    await course.check(true);
+  }
 });
 
 describe("sums", () => {

@@ -85,10 +85,7 @@ export class Database {
     return this.organizationsOf("parley_expired_texts(now() - ? * interval '1 day')", [days]);
   }
 
-  /**
-   * Stores the analytics facts of at most `most` ended chats of all organizations; until then they are computed at
-   * each read. @returns the number of chats
-   */
+  /** Stores the facts of at most `most` ended chats; until then, each read computes them. @returns the number of chats */
   async keepFacts(most: number): Promise<number> {
     const [row] = await this.rowsOf<{ parleyKeepFacts: number }>("parley_keep_facts(?)", [most]);
     return row?.parleyKeepFacts ?? 0;
@@ -98,6 +95,11 @@ export class Database {
   async recountFacts(most: number): Promise<boolean> {
     const [row] = await this.rowsOf<{ parleyRecountFacts: number }>("parley_recount_facts(?)", [most]);
     return (row?.parleyRecountFacts ?? 0) > 0;
+  }
+
+  /** Organizations with live chats that have changed since they were measured, or with measures of ended ones. */
+  organizationsToMeasure(): Promise<string[]> {
+    return this.organizationsOf("parley_unmeasured_chats()");
   }
 
   /** Whether a server of a version without sums of facts is connected. */

@@ -621,6 +621,20 @@ export interface Tables {
     organizationId: Column<string>;
     position: Column<string>;
   };
+  live_facts: {
+    organizationId: Column<string>;
+    chatId: Column<string>;
+    messageCount: Column<number>;
+    eventCount: Column<number>;
+    messages: Column<number>;
+    questions: Column<number>;
+    answers: Column<number>;
+    answerMs: Column<string>;
+    answerTimes: Column<number[]>;
+    notKnown: Column<number>;
+    errors: Column<number>;
+    functions: Column<unknown>;
+  };
   log_blocks: {
     organizationId: Column<string>;
     assistantId: Column<string>;
@@ -1022,6 +1036,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   job_deaths: ["jobId", "deaths"],
   key_lookup: ["lookup", "organizationId", "keyId"],
   ledger_heads: ["organizationId", "position"],
+  live_facts: ["organizationId", "chatId", "messageCount", "eventCount", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "functions"],
   log_blocks: ["organizationId", "assistantId", "channel", "fromAt", "fromId", "logs"],
   log_changes: ["organizationId", "assistantId", "channel", "startedAt", "chatId", "change"],
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId", "answersUpTo"],

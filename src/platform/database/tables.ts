@@ -40,6 +40,7 @@ export type TenantTable =
   | "sms_sent"
   | "conversation_facts_kept"
   | "function_facts_kept"
+  | "live_facts"
   | "conversation_facts_summed"
   | "function_facts_summed"
   | "conversation_sums"

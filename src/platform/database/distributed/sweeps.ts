@@ -146,6 +146,16 @@ const SWEEPS: readonly Sweep[] = [
     query: `select distinct c.organization_id from public.chats c where not c.counted and c.status = 'ended'`,
   },
   {
+    signature: "parley_unmeasured_chats()",
+    columns: "organization_id text",
+    query: `select c.organization_id from public.chats c where not c.counted and c.status <> 'ended' and (
+       select true from public.live_facts l where l.organization_id = c.organization_id and l.chat_id = c.id
+         and l.message_count = c.message_count and l.event_count = c.event_count) is null
+     union select l.organization_id from public.live_facts l where coalesce((
+       select c.counted or c.status = 'ended' from public.chats c
+       where c.organization_id = l.organization_id and c.id = l.chat_id), true)`,
+  },
+  {
     signature: "parley_unsummed_organizations()",
     columns: "organization_id text",
     query: `select distinct k.organization_id from public.conversation_facts_kept k
