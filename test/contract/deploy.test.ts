@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { syntaxError } from "../support/promql";
 import { readConfig, SETTINGS } from "../../src/platform/settings/config";
@@ -13,6 +14,10 @@ const { version, scripts } = JSON.parse(text("package.json"));
 const STOPS_WITHIN = Number(/SHUTDOWN_GRACE_MS = (\d+)_000/.exec(text("src/start/serve.ts"))![1]);
 /** A version of at least two numbers, which a later image does not get. */
 const PINNED = /:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/;
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
 
 const areSettings = (names: readonly string[]) =>
   expect(names.filter((name) => !Object.hasOwn(SETTINGS, name))).toEqual([]);
@@ -96,10 +101,59 @@ describe("the Helm chart", () => {
   test("has the version of the service, and settings that exist", () => {
     expect(yaml(join(folder, "Chart.yaml"))).toMatchObject({ version, appVersion: version });
     areSettings(Object.keys(values.settings));
+  });
+
+  describe("has a schema of its values that", () => {
     const schema = JSON.parse(text(join(folder, "values.schema.json")));
-    areSettings(
-      schema.properties.settings.not.anyOf.flatMap(({ required }: { required: string[] }) => required),
-    );
+    const isValid = new Ajv({ strict: true, strictTypes: false }).compile(schema);
+    const keysOf = (part: Schema): object =>
+      Object.fromEntries(Object.entries(part.properties ?? {}).map(([name, inner]) => [name, keysOf(inner)]));
+    /** The default values, with one replaced. */
+    const withValue = (path: string, value: unknown) => {
+      const all = structuredClone(values);
+      const names = path.split(".");
+      const last = names.pop()!;
+      names.reduce((table, name) => table[name], all)[last] = value;
+      return all;
+    };
+
+    test("accepts the default values, and knows each of them", () => {
+      expect([isValid(values), isValid.errors]).toEqual([true, null]);
+      const { global: _global, enabled: _enabled, ...known } = keysOf(schema) as Record<string, object>;
+      const open = ["settings", "annotations", "labels", "resources", "podAnnotations", "podLabels"];
+      const named = (table: object): object =>
+        Object.fromEntries(
+          Object.entries(table).map(([name, value]) => [
+            name,
+            value?.constructor === Object && !open.includes(name) ? named(value) : {},
+          ]),
+        );
+      expect(known).toEqual(named(values));
+    });
+
+    test.each([
+      ["ingress.enabled", "false"],
+      ["migration.enabled", "no"],
+      ["image.tag", 1.1],
+      ["image.pullPolicy", "Sometimes"],
+      ["existingSecret", null],
+      ["settings.log_level", "info"],
+      ["settings.CALL_COUNTRIES", ["US"]],
+      ["settings.PUBLIC_BASE_URL", null],
+      ["replicas", 0],
+      ["replicas", 1.5],
+      ["service.port", 70_000],
+      ["terminationGracePeriodSeconds", 20],
+      ["podLabels", { tier: 1 }],
+      ["autoscaling.cpuPercent", 101],
+      ["autoscaling.keda.waitingJobsPerServer", 0],
+      ["podMonitor.interval", "15"],
+      ["replicaCount", 3],
+      ["ingress.hosts", ["parley.example.com"]],
+      ["networkPolicy.from", { namespaceSelector: {} }],
+    ])("refuses %s: %j", (path, value) => {
+      expect(isValid(withValue(path, value))).toBe(false);
+    });
   });
 
   test("asks paths for their health that exist, and runs a command that exists", () => {
@@ -134,7 +188,7 @@ describe("the Helm chart", () => {
   });
 
   test("scales by a metric that exists", () => {
-    const [, query, metric] = /query: (.*\bparley_(\w+).*)/.exec(templates.join("\n"))!;
+    const [, query, metric] = /query: >-\n +(.*\bparley_(\w+).*)/.exec(templates.join("\n"))!;
     const own = '{namespace="default", pod=~"parley-.+"}';
     expect(query).toContain('{{ include "parley.selection" $ }}');
     expect(syntaxError(query!.replace(/\{\{.*?\}\}/, own))).toBeUndefined();

@@ -1,10 +1,12 @@
+{{/* At most 55 characters: with the longest suffix, "-migrate", it is still a name of 63. */}}
 {{- define "parley.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-{{ .Chart.Name }}{{ end -}}
+{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
+{{- $name | trunc 55 | trimSuffix "-" -}}
 {{- end }}
 
 {{- define "parley.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "parley.labels" -}}
@@ -18,8 +20,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ required "Set image.repository: where you have pushed the image of deploy/container/Containerfile." .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* The settings that are not empty, after those that the chart cannot do without. */}}
-{{- define "parley.environment" -}}
+{{/* Fails if the values cannot work together. */}}
+{{- define "parley.check" -}}
 {{- $_ := required "Set settings.PUBLIC_BASE_URL: the address at which clients reach the service." .Values.settings.PUBLIC_BASE_URL }}
 {{- if not (or .Values.settings.S3_BUCKET .Values.files.existingClaim) }}
 {{- fail "Set settings.S3_BUCKET or files.existingClaim: several servers need the same files." }}
@@ -29,18 +31,41 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- fail (printf "Remove settings.%s: the chart sets it, for its probes and volumes. service.port is the port for others." $name) }}
 {{- end }}
 {{- end }}
+{{- range $name := keys .Values.settings }}
+{{- if regexMatch "^(DATABASE_(.+_)?URL|ENCRYPTION_KEYS|BACKUP_KEY|.+_(API_KEY|SECRET|SECRET_KEY|SECRET_ACCESS_KEY|OTLP_HEADERS))$" $name }}
+{{- fail (printf "Move settings.%s to the Secret that existingSecret names: everybody who may see pods can read settings." $name) }}
+{{- end }}
+{{- end }}
+{{- $least := .Values.settings.SHUTDOWN_DELAY_SECONDS | default 0 | int64 | add 21 }}
+{{- if lt (int64 .Values.terminationGracePeriodSeconds) $least }}
+{{- fail (printf "Set terminationGracePeriodSeconds to at least %d: a server stops within 20 seconds after settings.SHUTDOWN_DELAY_SECONDS." $least) }}
+{{- end }}
+{{- end }}
+
+{{/* A value of a setting. Numbers are floats, which are printed with an exponent from a million on. */}}
+{{- define "parley.text" -}}
+{{- if not (kindIs "float64" .) }}{{ . }}{{ else if eq . (floor .) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
+{{- end }}
+
+{{/* The settings that are not empty, after those that the chart cannot do without. */}}
+{{- define "parley.environment" -}}
+{{- include "parley.check" . -}}
 - name: PORT
   value: "4000"
+- name: HOST
+  value: "0.0.0.0"
+- name: DATA_DIR
+  value: /data
 {{- range $name, $value := .Values.settings }}
 {{- if ne (toString $value) "" }}
 - name: {{ $name }}
-  value: {{ ternary (int64 $value | toString) (toString $value) (kindIs "float64" $value) | quote }}
+  value: {{ include "parley.text" $value | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
 
 {{- define "parley.secret" -}}
-{{ required "Set existingSecret: a Secret with DATABASE_URL and ENCRYPTION_KEYS." .Values.existingSecret }}
+{{ required "Set existingSecret: a Secret with DATABASE_URL and ENCRYPTION_KEYS." .Values.existingSecret | quote }}
 {{- end }}
 
 {{- define "parley.podSecurity" -}}
@@ -59,8 +84,8 @@ capabilities:
   drop: ["ALL"]
 {{- end }}
 
-{{/* Selects the samples of this release in a Prometheus of several. */}}
+{{/* Selects the samples of this release in a Prometheus of several. A pod's name ends with one or two parts without "-". */}}
 {{- define "parley.selection" -}}
-{{- $own := printf "namespace=%q, pod=~\"%s-.+\"" .Release.Namespace (include "parley.name" .) -}}
+{{- $own := printf "namespace=%q, pod=~\"%s(-[^-]+){1,2}\"" .Release.Namespace (include "parley.name" .) -}}
 { {{- .Values.autoscaling.keda.selector | default $own -}} }
 {{- end }}
