@@ -1,17 +1,37 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { migrations } from "../../src/platform/database/migrations";
 import { Api } from "../support/api";
 import { SECRET_KEY } from "../support/config";
 import { afterTest, emptyDatabase, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS } from "../support/server";
 import { until } from "../support/until";
 import { Balancer } from "../upgrades/balancer";
 import { Clients } from "../upgrades/clients";
-import { checkOut, serve, thisVersion, type Server, type Version } from "../upgrades/version";
+import { dumped, readDump } from "../upgrades/dump";
+import { checkOut, isHere, serve, thisVersion, type Server, type Version } from "../upgrades/version";
 
-/** A commit of an earlier version; without one, servers of this version are replaced. */
-const { UPGRADE_FROM } = process.env;
+/** The newest version with an older schema, or that of UPGRADE_FROM. */
+const { UPGRADE_FROM = lastWithOlderSchema() } = process.env;
+const NAME = UPGRADE_FROM === undefined ? "this version, for lack of an earlier one," : UPGRADE_FROM;
+
+/** The commit that its dump names. @returns undefined if Git does not have it */
+function lastWithOlderSchema(): string | undefined {
+  const newest = Object.keys(migrations).at(-1)!;
+  const { commit } = readDump(dumped().findLast((migration) => migration < newest)!);
+  if (isHere(commit)) return commit;
+  console.warn(`Git does not have ${commit}, the newest version with an older schema: nothing is upgraded.`);
+  return undefined;
+}
+
+/** Versions before SHUTDOWN_DELAY_SECONDS do not wait until the proxy has noticed that they stop. */
+function waitsForProxies({ folder }: Version): boolean {
+  const settings = join(folder, ".env.example");
+  return existsSync(settings) && readFileSync(settings, "utf8").includes("SHUTDOWN_DELAY_SECONDS");
+}
 
 test(
-  "two servers behind a proxy are replaced one after another, and no request fails",
+  `two servers of ${NAME} behind a proxy are replaced one after another, and no request fails`,
   async () => {
     const older = UPGRADE_FROM === undefined ? thisVersion() : checkOut(UPGRADE_FROM);
     afterTest(() => older.remove());
@@ -43,8 +63,7 @@ test(
     };
     await more(50);
     for (const server of servers) {
-      // Versions before SHUTDOWN_DELAY_SECONDS do not wait until the proxy has noticed.
-      if (UPGRADE_FROM !== undefined) balancer.remove(server.url);
+      if (!waitsForProxies(older)) balancer.remove(server.url);
       await server.stop();
       balancer.remove(server.url);
       balancer.add((await start(thisVersion())).url);
@@ -52,7 +71,7 @@ test(
     }
     await clients.stop();
     expect(clients.failures).toEqual([]);
-    if (UPGRADE_FROM !== undefined)
+    if (process.env.UPGRADE_FROM !== undefined)
       console.log(`${clients.answered} answered, ${clients.refused} of them after 503`);
   },
   4 * SERVER_TIMEOUT_MS,

@@ -22,9 +22,15 @@ function command(program: string, args: readonly string[], cwd?: string): string
 /** The version in this folder, which has been built. */
 export const thisVersion = (): Version => ({
   folder: process.cwd(),
-  commit: command("git", ["describe", "--always", "--dirty"]),
+  get commit() {
+    return command("git", ["describe", "--always", "--dirty"]);
+  },
   remove: () => undefined,
 });
+
+/** Whether the commit can be checked out: not without Git, nor in a shallow clone that ends after it. */
+export const isHere = (commit: string): boolean =>
+  spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`]).status === 0;
 
 /** Installs packages that this checkout no longer has, where those of the version's folder find them. */
 function installMissing(folder: string, parent: string): void {
