@@ -120,19 +120,19 @@ describe("a folder of files that cannot be used", () => {
   });
 
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
-  test.each(["EACCES", "EROFS", "EIO", "EPERM", "ESTALE"])(
-    "with %s makes everything UNAVAILABLE",
-    async (code) => {
-      const fail = failing(code);
-      const bad = { put: fail, get: fail, has: fail, remove: fail, list: localStorage(__filename).list };
-      const guarded = guardedStorage(bad, () => Promise.resolve(true));
-      for (const work of [guarded.get, guarded.has, guarded.remove])
-        await expect(work("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE", cause: { code } });
-      await expect(guarded.put("a/b", Readable.from([]))).rejects.toMatchObject({ code: "UNAVAILABLE" });
-      const unreachable = guardedStorage(bad, fail);
-      await expect(unreachable.get("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    },
-  );
+  test.each([
+    ...["EACCES", "EROFS", "EIO", "EPERM", "ESTALE"],
+    ...["ECONNREFUSED", "EPIPE", "EPROTO", "ENOTFOUND", "DEPTH_ZERO_SELF_SIGNED_CERT", "CERT_HAS_EXPIRED"],
+  ])("with %s makes everything UNAVAILABLE", async (code) => {
+    const fail = failing(code);
+    const bad = { put: fail, get: fail, has: fail, remove: fail, list: localStorage(__filename).list };
+    const guarded = guardedStorage(bad, () => Promise.resolve(true));
+    for (const work of [guarded.get, guarded.has, guarded.remove])
+      await expect(work("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE", cause: { code } });
+    await expect(guarded.put("a/b", Readable.from([]))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    const unreachable = guardedStorage(bad, fail);
+    await expect(unreachable.get("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Database } from "../../platform/database/database";
 import { newId } from "../../platform/database/ids";
 import { DomainError } from "../../platform/errors";
+import { isNetworkFailure } from "../../platform/network-failures";
 import type { Storage } from "../../platform/ports/storage";
 
 /** Lifetime of the result of a check. */
@@ -91,25 +92,8 @@ export function guardedStorage(storage: Storage, isReachable: () => Promise<bool
   };
 }
 
-/** Errors of a folder or bucket that the server may not use, or whose disk or network has failed. */
-const UNUSABLE = new Set([
-  "EACCES",
-  "EPERM",
-  "EROFS",
-  "EIO",
-  "ENODEV",
-  "ENXIO",
-  "ENOTDIR",
-  "ESTALE",
-  "ENOTCONN",
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-]);
+/** Errors of a folder that the server may not use, or whose disk has failed. */
+const UNUSABLE = /^(EACCES|EPERM|EROFS|EIO|ENODEV|ENXIO|ENOTDIR|ESTALE|ENOTCONN)$/;
 
 interface StorageError extends NodeJS.ErrnoException {
   /** The response of the bucket's service, if there was one. */
@@ -117,11 +101,12 @@ interface StorageError extends NodeJS.ErrnoException {
 }
 
 /** Why a storage cannot be used; undefined for other errors, such as a file that is not there. */
-function failureOf({ code = "", name, $metadata }: StorageError): string | undefined {
-  if (UNUSABLE.has(code)) return code;
+function failureOf(error: StorageError): string | undefined {
+  const { code, name, $metadata } = error;
+  if (UNUSABLE.test(code ?? "") || isNetworkFailure(error)) return code ?? name;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined && status !== 404) return `status ${status}`;
-  return name === "TimeoutError" || name === "CredentialsProviderError" ? name : undefined;
+  return name === "CredentialsProviderError" ? name : undefined;
 }
 
 /** @throws UNAVAILABLE if the folder or the bucket of the files cannot be used */

@@ -1,3 +1,4 @@
+import { isNetworkFailure } from "../network-failures";
 import type { Config } from "../settings/config";
 
 /** A store, as far as an error names it. */
@@ -34,14 +35,14 @@ const REGION = new Set([
 export function s3Problem(cause: unknown, store: Store): Error {
   const error = cause as S3Error;
   const isOfStore =
-    error.$metadata !== undefined || error.name === "CredentialsProviderError" || isNetwork(error);
+    error.$metadata !== undefined || error.name === "CredentialsProviderError" || isNetworkFailure(error);
   return isOfStore ? new Error(explanation(error, store), { cause }) : error;
 }
 
 /** Whether a store is away for a time, rather than that something must be corrected. */
 export function isOutage(cause: unknown): boolean {
   const error = cause as S3Error;
-  return isNetwork(error) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
+  return isNetworkFailure(error) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
 }
 
 function explanation(error: S3Error, store: Store): string {
@@ -74,9 +75,3 @@ function setting({ config, of }: Store, name: SettingOfStore): string {
   const isFallback = config[`BACKUP_S3_${name}`] === undefined && config[`S3_${name}`] !== undefined;
   return isFallback && name !== "REGION" ? `S3_${name}` : `BACKUP_S3_${name}`;
 }
-
-const isNetwork = ({ name, code = "" }: S3Error): boolean =>
-  name === "TimeoutError" ||
-  /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EPROTO|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO)/.test(
-    code,
-  );
