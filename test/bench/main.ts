@@ -16,6 +16,7 @@ import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
 import { idle } from "./idle";
+import { limits } from "./limits/limits";
 import { memory } from "./memory";
 import { retention } from "./retention";
 import { search } from "./search";
@@ -193,6 +194,7 @@ const PARTS = {
   memory,
   sizing,
   servers,
+  limits,
   writers,
   versions,
   events, // stops the shared server, so it is the last part that uses it
@@ -222,7 +224,10 @@ async function main() {
 }
 
 main()
-  .catch((error: unknown) => console.error(error))
+  .catch((error: unknown) => {
+    process.exitCode = 1;
+    console.error(error);
+  })
   .finally(async () => {
     await stopAll();
     await load.stop();

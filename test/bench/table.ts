@@ -13,6 +13,12 @@ interface Round {
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 
+/** The median of rounds, with the lowest and the highest. */
+export function spread(numbers: readonly number[], digits: number): string {
+  const [middle, least, most] = [median(numbers), Math.min(...numbers), Math.max(...numbers)];
+  return `${middle.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
+}
+
 /**
  * Medians over rounds. The ratio is the median of the rounds' ratios, because other load affects both sides of a round.
  */

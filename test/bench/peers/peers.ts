@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { SECRET_KEY } from "../bench";
 import { start, type Running } from "../processes";
+import { spread } from "../table";
 import { fillPeers, FULL, type Size } from "./data";
 import { postgraphileShots } from "./postgraphile/shots";
 import { startPostGraphile } from "./postgraphile/start";
@@ -77,9 +78,8 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
     const own = rounds[name];
     if (!own || !rounds[base]) return "";
     const shares = own.map(({ perSecond }, round) => perSecond / rounds[base]![round]!.perSecond);
-    const middle = median(shares)!;
-    const mark = least !== undefined && middle < least ? ` BELOW ${least}` : "";
-    return `${middle.toFixed(2)} (${Math.min(...shares).toFixed(2)}–${Math.max(...shares).toFixed(2)})${mark}`;
+    const mark = least !== undefined && median(shares)! < least ? ` BELOW ${least}` : "";
+    return spread(shares, 2) + mark;
   };
   const p99 = (name: Name) => median((rounds[name] ?? []).map((round) => round.p99))?.toFixed(0) ?? "";
   const cells = [
