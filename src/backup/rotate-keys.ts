@@ -2,14 +2,20 @@ import type pg from "pg";
 import { commandOf } from "../account/audit/note";
 import type { Crypto } from "../platform/crypto";
 import type { AuditedOperation } from "../platform/database/audited-operation";
+import { TWO_PHASE_TABLE } from "../platform/database/distributed/distribute";
+import { COMMIT_IN_TWO_PHASES } from "../platform/database/knex-client/client";
+import { isTrue } from "../platform/database/migrations/is-distributed";
 import { openClient } from "../platform/database/open-client";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
-/** Rows re-encrypted in one transaction. */
+/** Most rows re-encrypted in one transaction. */
 const BATCH_SIZE = 200;
 
 /** Called after each batch. */
 export type Progress = (column: string, done: number) => void;
+
+/** Whether the digests are on the coordinator of Citus, and the secrets on its workers. */
+const HAS_LOCAL_ROWS = `select to_regclass('public.${TWO_PHASE_TABLE}') is not null as answer`;
 
 type Row = Readonly<Record<string, string>>;
 
@@ -23,11 +29,14 @@ export async function rotateKeys(url: string, crypto: Crypto, progress: Progress
   const client = await openClient(url, "parley keys");
   try {
     await refuseServersWithoutKey(client, crypto.ids[0]!);
+    const begin = (await isTrue(client, HAS_LOCAL_ROWS)) ? ["begin", COMMIT_IN_TWO_PHASES] : ["begin"];
     let done = 0;
     for (const column of SEALED_COLUMNS)
-      for (let some = -1; some !== 0; done += some) {
-        some = await rotateSome(client, crypto, column);
+      for (;;) {
+        const some = await rotateSome(client, crypto, column, begin);
+        if (some === undefined) break;
         if (some > 0) progress(`${column.table}.${column.column}`, some);
+        done += some;
       }
     return done;
   } finally {
@@ -52,37 +61,56 @@ async function refuseServersWithoutKey(client: pg.Client, id: string): Promise<v
     );
 }
 
-async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColumn): Promise<number> {
-  const named = [...column.context.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const organization = column.table === "organizations" ? "id" : "organization_id";
-  const columns = [...new Set([...column.key, ...named])];
-  await client.query("begin");
+/** Re-encrypts some rows. @returns how many; undefined if none is left */
+async function rotateSome(
+  client: pg.Client,
+  crypto: Crypto,
+  column: SealedColumn,
+  begin: readonly string[],
+): Promise<number | undefined> {
+  for (const statement of begin) await client.query(statement);
   try {
-    const { rows } = await client.query<Row>(
-      `select ${organization} as organization_id, ${[...columns, column.column].join(", ")} from public.${column.table}
-       where split_part(${column.column}, '.', 1) <> $1 limit ${BATCH_SIZE} for update`,
-      [crypto.ids[0]],
-    );
-    for (const row of rows) {
-      const context = `${row.organization_id}/${column.context.replace(/\{(\w+)\}/g, (_, name: string) => row[name]!)}`;
-      const plain = open(crypto, column, row, context);
-      const where = [organization, ...column.key]
-        .map((name, index) => `${name} = $${index + 2}`)
-        .join(" and ");
-      const key = [row.organization_id, ...column.key.map((name) => row[name])];
-      await client.query(`update public.${column.table} set ${column.column} = $1 where ${where}`, [
-        crypto.seal(plain, context),
-        ...key,
-      ]);
-      await updateLookup(client, crypto, column, plain, key);
-    }
-    await record(client, column, rows);
+    const rows = await rowsUnderOtherKeys(client, crypto, column);
+    const rotated: Row[] = [];
+    for (const row of rows) if (await rotate(client, crypto, column, row)) rotated.push(row);
+    await record(client, column, rotated);
     await client.query("commit");
-    return rows.length;
+    return rows.length === 0 ? undefined : rotated.length;
   } catch (error) {
     await client.query("rollback");
     throw error;
   }
+}
+
+const organizationIn = ({ table }: SealedColumn) => (table === "organizations" ? "id" : "organization_id");
+const namesIn = (context: string) => [...context.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+
+/** Rows of several organizations, not locked, because Citus locks those of one at a time. */
+async function rowsUnderOtherKeys(client: pg.Client, crypto: Crypto, sealed: SealedColumn): Promise<Row[]> {
+  const { table, column, key, context } = sealed;
+  const columns = [...new Set([...key, ...namesIn(context), column])].join(", ");
+  const { rows } = await client.query<Row>(
+    `select ${organizationIn(sealed)} as organization_id, ${columns} from public.${table}
+     where split_part(${column}, '.', 1) <> $1 limit ${BATCH_SIZE}`,
+    [crypto.ids[0]],
+  );
+  return rows;
+}
+
+/** @returns whether the row still had the value */
+async function rotate(client: pg.Client, crypto: Crypto, sealed: SealedColumn, row: Row): Promise<boolean> {
+  const { table, column } = sealed;
+  const context = `${row.organization_id}/${sealed.context.replace(/\{(\w+)\}/g, (_, name: string) => row[name]!)}`;
+  const plain = open(crypto, sealed, row, context);
+  const key = [row.organization_id, ...sealed.key.map((name) => row[name])];
+  const isRow = [organizationIn(sealed), ...sealed.key].map((name, index) => `${name} = $${index + 3}`);
+  const { rowCount } = await client.query(
+    `update public.${table} set ${column} = $1 where ${column} = $2 and ${isRow.join(" and ")}`,
+    [crypto.seal(plain, context), row[column], ...key],
+  );
+  if (rowCount === 0) return false;
+  await updateLookup(client, crypto, sealed, plain, key);
+  return true;
 }
 
 /** Records in each organization's audit log how many of its secrets this transaction re-encrypted. */

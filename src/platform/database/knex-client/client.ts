@@ -146,17 +146,18 @@ export class Client extends PostgresClient {
       this.sendSettings(connection, settings);
       return run();
     }
-    this.sendSettings(connection, `begin; ${settings}`);
+    let cause: Error | undefined;
+    this.sendSettings(connection, `begin; ${settings}`, (error) => (cause ??= error));
     const [result, commit] = await Promise.allSettled([run(), connection.query("commit")]);
-    if (result.status === "rejected") throw result.reason;
+    if (result.status === "rejected") throw cause ?? result.reason;
     if (commit.status === "rejected") throw commit.reason;
     return result.value;
   }
 
   /** Citus needs each statement in a message of its own, because it passes the message of a setting on to workers. */
-  private sendSettings(connection: PoolClient, statements: string): void {
+  private sendSettings(connection: PoolClient, statements: string, failed?: Failed): void {
     for (const message of this.settings.isDistributed ? statements.split("; ") : [statements])
-      sendQuietly(connection, message);
+      sendQuietly(connection, message, failed);
   }
 
   /**
@@ -186,9 +187,11 @@ export class Client extends PostgresClient {
   }
 }
 
-/** Sends settings before a query; if they fail, the query fails too. */
-function sendQuietly(connection: PoolClient, text: string): void {
-  connection.query(text, () => undefined);
+type Failed = (error: Error) => void;
+
+/** Sends settings before a query; if they fail, the query fails too, because its transaction is aborted. */
+function sendQuietly(connection: PoolClient, text: string, failed?: Failed): void {
+  connection.query(text, (error?: Error | null) => void (error && failed?.(error)));
 }
 
 /** The socket, missing in pg's types. */
