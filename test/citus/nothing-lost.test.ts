@@ -101,6 +101,23 @@ describe("nothing that was accepted is lost", () => {
   );
 
   test(
+    "when the coordinator is killed",
+    async () => {
+      const { cluster, organizations } = world;
+      const posters = [await post(organizations[0]), await post(organizations[1])];
+      await Promise.all(posters.map((poster) => poster.more()));
+      await cluster.coordinator.kill();
+      await until(() => posters.every(({ refused }) => refused.length >= 5));
+      await cluster.coordinator.start();
+      await Promise.all(posters.map((poster) => poster.more()));
+      await Promise.all(posters.map((poster) => poster.end()));
+      expect(posters.flatMap(({ refused }) => refused).filter((status) => status !== 503)).toEqual([]);
+      await settled();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     "when a server is killed",
     async () => {
       const [organization] = world.organizations;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import pg from "pg";
 import { callOf, NUMBER, place, said, speaker, statusesOf } from "../support/calls";
-import { statement } from "../support/database";
+import { createDatabase, someoneWaits, statement } from "../support/database";
 import { proxyTo } from "../support/proxy";
+import { reschedule } from "../support/jobs";
 import { freePort } from "../support/free-port";
 import {
   afterTest,
@@ -77,32 +78,29 @@ test(
 test(
   "a server that stalls between storing the attempt and calling the engine does not dial if another server has",
   async () => {
-    const DATABASE_URL = await preparedDatabase();
+    const database = await createDatabase();
+    afterTest(database.drop);
     const quick = {
       ...env,
-      DATABASE_URL,
+      DATABASE_URL: database.ownerUrl,
       PORT: "0",
       VOICE_ENGINE_TIMEOUT_SECONDS: "1",
       TAKEOVER_SECONDS: "2",
     };
     const front = await startServer({ ...quick, PORT: env.PORT!, WORKER: "off" });
     const id = await place(front.api, await speaker(front.api, QUIET), "+14155550132");
-    const owner = new pg.Client({ connectionString: DATABASE_URL });
+    await reschedule(database, "1 hour");
+    const stalled = await startServer(quick); // before the table is locked, because its start reads policies on Citus
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     afterTest(() => owner.end());
-    // A second connection: a transaction sees only the activity at its first query.
-    const watcher = new pg.Client({ connectionString: DATABASE_URL });
-    await watcher.connect();
-    afterTest(() => watcher.end());
     // Before dialing, the job reads the assistant's configuration.
     await owner.query("begin");
     await owner.query("lock table voice_configurations in access exclusive mode");
-    const stalled = await startServer(quick);
+    await reschedule(database, "0");
     const stored = "select from calls where chat_id = $1 and dial_attempts = 1";
-    await until(async () => (await owner.query(stored, [id])).rowCount === 1);
-    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like '%voice_configurations%'`;
-    await until(async () => ((await watcher.query(waits)).rowCount ?? 0) > 0);
+    await until(async () => (await database.query(stored, [id])).length === 1);
+    await until(() => someoneWaits(database, "%voice_configurations%"));
     process.kill(stalled.pid, "SIGSTOP");
     await owner.query("commit");
     await startServer(quick);

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from "@jest/globals";
-import pg from "pg";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { newFlow, problemsOf } from "../support/flows";
+import { holdUpdates } from "../support/hold-updates";
 import { Receiver } from "../support/receiver";
 import {
   afterTest,
@@ -116,12 +116,12 @@ test(
   "an ACTION's function whose server is killed after the answer, before it is stored, is not called again",
   async () => {
     shop.answer((res) => void res.end('"A-1"'));
-    const release = await holdVariables();
+    const held = await holdUpdates(running.database, "chats", "new.variables is distinct from old.variables");
     await order();
     await until(async () => (await chat()).messages.length === 2);
     expect((await chat()).variables).toEqual({});
     await last.end("SIGKILL");
-    await release();
+    await held.end();
     await another();
     await expectOneCall("A-1");
     expect(shop.received).toHaveLength(1);
@@ -151,23 +151,3 @@ test(
   },
   3 * SERVER_TIMEOUT_MS,
 );
-
-/** Blocks changes of a chat's variables. @returns a function that ends the block and its waiting connections */
-async function holdVariables(): Promise<() => Promise<void>> {
-  const { database } = running;
-  const holder = new pg.Client({ connectionString: database.ownerUrl });
-  await holder.connect();
-  afterTest(() => holder.end());
-  await holder.query("select pg_advisory_lock(1)");
-  await database.query(`create function hold_variables() returns trigger language plpgsql as $$
-    begin perform pg_advisory_xact_lock(1); return new; end $$`);
-  await database.query(`create trigger hold_variables before update on chats for each row
-    when (new.variables is distinct from old.variables) execute function hold_variables()`);
-  return async () => {
-    // PostgreSQL would finish the statements of the dead server.
-    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-    await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
-    await until(async () => (await database.query(waiting)).length === 0);
-    await database.query("drop function hold_variables cascade");
-  };
-}

@@ -4,6 +4,7 @@ import pg from "pg";
 import { digestOf } from "../../src/events/events/compose";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { endWaits, someoneWaits } from "../support/database";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { type ReceivedRequest, Receiver } from "../support/receiver";
 import {
@@ -57,7 +58,8 @@ interface Row {
 /** The deliveries to the test's destination, in the order of their events. */
 const deliveries = () =>
   running.database.query<Row>(
-    `select event_id, status, attempt, attempts, coalesce(digest, body) as content from deliveries d join events e on e.id = d.event_id
+    `select event_id, status, attempt, attempts, coalesce(digest, body) as content
+     from deliveries d join events e on e.organization_id = d.organization_id and e.id = d.event_id
      where destination_id = $1 order by event_id`,
     [destinationId],
   );
@@ -146,16 +148,15 @@ test(
     await newChat(running.api, await quietAssistant(running.api));
     const [held] = await receiver.until(1);
     // The server that records the answer must wait for this row.
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await owner.query("begin");
-    await owner.query("select from deliveries where event_id = $1 for update", [idOf(held!)]);
+    const lock = "select from deliveries where organization_id = $1 and event_id = $2 for update";
+    await owner.query(lock, [organizationId, idOf(held!)]);
     answer!.end("ok");
-    const noting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like '%update deliveries%set status =%'`;
-    await until(async () => (await running.database.query(noting)).length > 0);
+    const noting = "%update deliveries%set status =%";
+    await until(() => someoneWaits(running.database, noting));
     await first.end("SIGKILL");
-    // PostgreSQL would finish the statements of the dead server.
-    await running.database.query(`select pg_terminate_backend(pid) from (${noting}) as blocked`);
-    await until(async () => (await running.database.query(noting)).length === 0);
+    await endWaits(running.database, noting);
     await owner.query("rollback");
     await another();
     const [row] = await allDelivered([idOf(held!)]);

@@ -4,7 +4,14 @@ import { expect, test } from "@jest/globals";
 import { migrations } from "../../src/platform/database/migrations";
 import { Api } from "../support/api";
 import { SECRET_KEY } from "../support/config";
-import { afterTest, emptyDatabase, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS } from "../support/server";
+import {
+  afterTest,
+  emptyDatabase,
+  emptyFolder,
+  preparedDatabase,
+  SERVER_TIMEOUT_MS,
+  SETTINGS,
+} from "../support/server";
 import { until } from "../support/until";
 import { Balancer } from "../upgrades/balancer";
 import { Clients } from "../upgrades/clients";
@@ -35,9 +42,10 @@ test(
   async () => {
     const older = UPGRADE_FROM === undefined ? thisVersion() : checkOut(UPGRADE_FROM);
     afterTest(() => older.remove());
+    const database = UPGRADE_FROM === undefined ? preparedDatabase() : emptyDatabase();
     const settings = {
       ...SETTINGS,
-      DATABASE_URL: await emptyDatabase(),
+      DATABASE_URL: await database,
       DATA_DIR: emptyFolder(),
       LOG_LEVEL: "error",
       SHUTDOWN_DELAY_SECONDS: "2",

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "@jest/globals";
-import pg from "pg";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
+import { holdUpdates } from "../support/hold-updates";
 import { runNow, waitingJobs } from "../support/jobs";
 import {
   afterTest,
@@ -77,15 +77,16 @@ interface Row {
 }
 const rows = () =>
   running.database.query<Row>(
-    "select s.* from sms_sent s join chats c on c.id = s.chat_id where c.phone_number = $1",
+    `select s.* from sms_sent s join chats c on c.organization_id = s.organization_id and c.id = s.chat_id
+     where c.phone_number = $1`,
     [from],
   );
 /** Makes unconfirmed texts old enough to be looked up. */
 const later = async () => {
   const { database } = running;
+  await database.query("update sms_sent set created_at = now() - interval '25 seconds'");
   await database.query(
-    "update sms_sent set asked_at = asked_at - $1::interval, created_at = created_at - $1",
-    ["25 seconds"],
+    "update sms_sent set asked_at = now() - interval '25 seconds' where asked_at is not null",
   );
   await runNow(database, "run_at > now()");
 };
@@ -168,12 +169,12 @@ test.each([
   "an answer whose server is killed after sending, before it is stored: another server %s",
   async (_, arrived) => {
     await modelThat({ text: [ANSWER] });
-    const release = await holdNotes();
+    const held = await holdUpdates(running.database, "sms_sent");
     const first = last;
     expect(await broughtTo(first)).toEqual([ANSWER]);
     if (arrived) running.twilio.reply(number, from, [ANSWER]);
     await first.end("SIGKILL");
-    await release();
+    await held.end();
     expect(await rows()).toMatchObject([{ via: "TWIML", sent_at: null }]);
     await later();
     const second = await another();
@@ -203,31 +204,6 @@ test(
   },
   3 * SERVER_TIMEOUT_MS,
 );
-
-/** Blocks the record that a text was sent. @returns a function that ends the block and its waiting connections */
-async function holdNotes(): Promise<() => Promise<void>> {
-  const { database } = running;
-  const holder = new pg.Client({ connectionString: database.ownerUrl });
-  await holder.connect();
-  await holder.query("select pg_advisory_lock(1)");
-  await database.query(`create function hold_notes() returns trigger language plpgsql as $$
-    begin perform pg_advisory_xact_lock(1); return new; end $$`);
-  await database.query(
-    "create trigger hold_notes before update on sms_sent for each row execute function hold_notes()",
-  );
-  const end = async () => {
-    // PostgreSQL would finish the statements of the dead server.
-    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-    await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
-    await until(async () => (await database.query(waiting)).length === 0);
-    await database.query("drop function if exists hold_notes cascade");
-  };
-  afterTest(async () => {
-    await end();
-    await holder.end();
-  });
-  return end;
-}
 
 test(
   "texts of a person are processed in order, even if the job of the first one runs last",

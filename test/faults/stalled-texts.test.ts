@@ -1,7 +1,9 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { quietAssistant } from "../support/factories";
+import { type HeldUpdates, holdUpdates } from "../support/hold-updates";
 import { afterTest, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { answeredBy, bring, connect, newPerson } from "../support/sms";
@@ -21,55 +23,32 @@ const server = () =>
     TAKEOVER_SECONDS: "2",
   });
 
-/** Connections beside the pool of the tests. */
-async function client(): Promise<pg.Client> {
-  const one = new pg.Client({ connectionString: running.database.ownerUrl });
-  await one.connect();
-  afterTest(() => one.end());
-  return one;
-}
-
-const waitsFor = (event: string, text: string) =>
-  until(async () => {
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event = $1 and query like $2`;
-    return (await running.database.query(waiting, [event, text])).length > 0;
-  });
-
-type Step = () => Promise<void>;
-
-/** Blocks the next attempt to send just before it is stored. @returns a function that ends the block */
-async function holdClaims(): Promise<Step> {
-  const holder = await client();
-  await holder.query("select pg_advisory_lock(1)");
-  await holder.query(`create or replace function hold_claims() returns trigger language plpgsql as $$
-    begin perform pg_advisory_xact_lock(1); return new; end $$`);
-  await holder.query(`create trigger hold_claims before update on sms_sent for each row
-    when (new.attempts > old.attempts) execute function hold_claims()`);
-  const drop = () => running.database.query("drop function if exists hold_claims cascade");
-  afterTest(drop);
-  return async () => void (await holder.query("select pg_advisory_unlock(1)"));
-}
+const waitsFor = (text: string) => until(() => someoneWaits(running.database, text));
 
 /** Steps between which a server stalls, each with its preparation and the wait until another server sends the text. */
 const POINTS = {
-  "recording the attempt and checking the deadline": async (release: Step, stop: () => void) => {
-    await waitsFor("advisory", "update%sms_sent%");
+  "recording the attempt and checking the deadline": async (claims: HeldUpdates, stop: () => void) => {
+    await waitsFor("update%sms_sent%");
     stop();
-    await release();
+    await claims.release();
     const stored = "select from sms_sent where asked_at is not null and sent_at is null";
     await until(async () => (await running.database.query(stored)).length > 0);
-    await running.database.query("update sms_sent set asked_at = asked_at - interval '25 seconds'");
+    await running.database.query(
+      "update sms_sent set asked_at = now() - interval '25 seconds' where asked_at is not null",
+    );
   },
   // Another server sends the text only after the deadline of the first, which passes in real time here.
-  "checking the deadline and calling the provider": async (release: Step, stop: () => void) => {
-    await waitsFor("advisory", "update%sms_sent%");
-    const owner = await client();
+  "checking the deadline and calling the provider": async (claims: HeldUpdates, stop: () => void) => {
+    await waitsFor("update%sms_sent%");
+    const owner = new pg.Client({ connectionString: running.database.ownerUrl });
+    await owner.connect();
+    afterTest(() => owner.end());
     await owner.query("begin");
     const locked = owner.query("lock table sms_sent in access exclusive mode");
-    await waitsFor("relation", "lock table%");
-    await release();
+    await waitsFor("lock table%");
+    await claims.release();
     await locked;
-    await waitsFor("relation", "select%sms_sent%");
+    await waitsFor("select%sms_sent%");
     stop();
     await owner.query("commit");
   },
@@ -101,9 +80,10 @@ test.each(CASES)(
     const { said, sent } = KINDS[kind as keyof typeof KINDS];
     const texts = () => running.twilio.sentTo(from).map(({ Body }) => Body);
     expect((await bring(running, number, smsOf(number, from, said))).status).toBe(200);
-    const release = await holdClaims();
+    // Just before the attempt to send is stored.
+    const claims = await holdUpdates(running.database, "sms_sent", "new.attempts > old.attempts");
     const first = await server();
-    await POINTS[point as keyof typeof POINTS](release, () => process.kill(first.pid, "SIGSTOP"));
+    await POINTS[point as keyof typeof POINTS](claims, () => process.kill(first.pid, "SIGSTOP"));
     await server();
     await until(() => texts().length > 0);
     process.kill(first.pid, "SIGCONT");

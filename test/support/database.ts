@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { knowsPrepared } from "./pgbouncer";
+import { until } from "./until";
 
 export const TEMPLATE = "parley_template";
 /** The role that tests run under. It owns no table, so row-level security applies to every query. */
@@ -47,49 +48,65 @@ export async function createDatabase(from?: TestDatabase): Promise<TestDatabase>
     query: async (text, values) => (await pool.query(text, values)).rows as never,
     drop: async () => {
       await pool.end();
-      for (const url of nodes) await statement(url, `drop database if exists ${name} with (force)`);
+      for (const url of nodes)
+        await despiteMaintenance(() => statement(url, `drop database if exists ${name} with (force)`));
     },
   };
 }
 
-/** Maintenance of Citus uses a database now and then, which then cannot be copied. */
-const COPIES = 20;
+const TRIES = 20;
 
-/** The servers with a part of each database: one, or with `TEST_CITUS=1` all nodes of the cluster. */
-const nodesOf = (postgres: string): string[] => [
-  postgres,
-  ...(process.env.TEST_CITUS_WORKERS?.split(" ") ?? []),
-];
+/** Repeats work with a database because maintenance of Citus uses it now and then, so that it can be neither copied nor dropped. */
+async function despiteMaintenance(work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await work();
+    } catch (error) {
+      if (!process.env.TEST_CITUS || tries === TRIES) throw error;
+    }
+}
+
+/** URLs of a database on each server with a part of it: one, or with `TEST_CITUS=1` all nodes of the cluster. */
+export function nodesOf(url: string): string[] {
+  const { pathname } = new URL(url);
+  const workers = process.env.TEST_CITUS_WORKERS?.split(" ") ?? [];
+  return [url, ...workers.map((worker) => Object.assign(new URL(worker), { pathname }).href)];
+}
 
 /**
  * Copies the template. The copies of all nodes are a cluster: Citus knows its tables by their object ids, which a copy
  * keeps.
  */
-async function copyTemplate(postgres: string, name: string, template: string): Promise<void> {
-  for (let copies = 1; ; copies++) {
+const copyTemplate = (postgres: string, name: string, template: string): Promise<void> =>
+  despiteMaintenance(async () => {
     if (process.env.TEST_CITUS)
       await statement(
         postgres,
         `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = '${template}'`,
       );
-    try {
-      return await statement(postgres, `create database ${name} template ${template} strategy file_copy`);
-    } catch (error) {
-      if (!process.env.TEST_CITUS || copies === COPIES) throw error;
-    }
-  }
-}
+    await statement(postgres, `create database ${name} template ${template} strategy file_copy`);
+  });
 
 /** Queues all pending deliveries at once, as servers do from time to time with those that a test or an older server stores. */
 export const queueAll = (database: TestDatabase): Promise<unknown> =>
   database.query("select parley_repair_queues('', '', '', '', 1000)");
 
-/** Whether a statement waits for a lock of another transaction. */
-export async function someoneWaits(database: TestDatabase): Promise<boolean> {
-  const waits = process.env.TEST_CITUS
-    ? "select from citus_lock_waits"
-    : "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  return (await database.query(waits)).length > 0;
+/** Backends whose statement waits for a lock of another transaction and matches a pattern of `like`. */
+const waits = () =>
+  process.env.TEST_CITUS
+    ? `select waiting_gpid as pid from citus_lock_waits join citus_dist_stat_activity on global_pid = waiting_gpid
+       where datname = current_database() and blocked_statement like $1`
+    : `select pid from pg_stat_activity
+       where wait_event_type = 'Lock' and datname = current_database() and query like $1`;
+
+/** Whether a statement waits for a lock of another transaction. @param like a pattern of its text */
+export const someoneWaits = async ({ query }: Pick<TestDatabase, "query">, like = "%"): Promise<boolean> =>
+  (await query(waits(), [like])).length > 0;
+
+/** Ends the connections whose statements wait for a lock, because PostgreSQL would finish those of a dead server. */
+export async function endWaits(database: Pick<TestDatabase, "query">, like = "%"): Promise<void> {
+  await database.query(`select pg_terminate_backend(pid) from (${waits()}) as waiting`, [like]);
+  await until(async () => !(await someoneWaits(database, like)));
 }
 
 const withPort = (url: URL | string, port: string) => Object.assign(new URL(url), { port }).href;

@@ -27,12 +27,18 @@ export const waitingJobs = (database: Database, task?: string, has: object = {})
 export const removeJobs = (database: Database): Promise<unknown> =>
   database.query("select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))");
 
-/** Makes waiting jobs due now, except the next runs of periodic tasks, whose key is the task's name. */
-export const runNow = (database: Database, condition = "true"): Promise<unknown> =>
+/** Makes waiting jobs due after a pause, except the next runs of periodic tasks, whose key is the task's name. */
+export const reschedule = (database: Database, pause: string, condition = "true"): Promise<unknown> =>
   database.query(
     `select graphile_worker.reschedule_jobs(array(
-       select id from graphile_worker.jobs where key is distinct from task_identifier and ${condition}), run_at => now())`,
+       select id from graphile_worker.jobs where key is distinct from task_identifier and ${condition}),
+       run_at => now() + $1::interval)`,
+    [pause],
   );
+
+/** Makes waiting jobs due now. */
+export const runNow = (database: Database, condition = "true"): Promise<unknown> =>
+  reschedule(database, "0", condition);
 
 // graphile-worker has no public functions for the following; only this file names its tables.
 
