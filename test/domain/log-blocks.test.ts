@@ -342,6 +342,22 @@ test("changes after a time without any are moved by a plan for their number", as
   expect(await course.wrong()).toEqual([]);
 });
 
+test("many changes after a time with few are moved by a plan for their number", async () => {
+  const [course, other] = [await courseOf(13), await courseOf(14)];
+  await fillBack();
+  await countLogs(running.app.database, TINY);
+  const importMany = async () => {
+    for (let part = 0; part < 100; part++) await course.import(200);
+  };
+  await importMany();
+  await other.import(1); // at the end of the table, which then keeps its size
+  while (await countSome(course.scope(), {}));
+  await running.database.query("vacuum analyze log_changes");
+  await importMany();
+  while (await countSome(course.scope(), {}));
+  expect(await course.wrong()).toEqual([]);
+});
+
 test("far pages of a list with more changes than a page adds up are right, too", async () => {
   const course = await courseOf(11);
   await fillBack();

@@ -76,18 +76,26 @@ async function countInside(scope: Scope, options: CountOptions): Promise<boolean
 
 const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";
 
-/** A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. */
+/**
+ * A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. The
+ * changes are found by their places, because a join by their key compares all with all if PostgreSQL expects only a few.
+ * Citus cannot change rows by their places; `is true` makes it use a hash.
+ */
 const MOVE = unprepared<{ count: number }>(({ db, table, home, $ }) => {
+  const hasPlaces = home.join === "";
+  const isTaken = hasPlaces
+    ? "c.ctid = any(array(select place from taken))"
+    : `((c.assistant_id, c.started_at, c.chat_id, c.channel) in (
+        select assistant_id, started_at, chat_id, channel from taken)) is true`;
   const some = table("log_changes")
     .select("assistantId", "startedAt", "chatId", "channel")
+    .select(hasPlaces ? db.raw("ctid as place") : [])
     .orderByRaw("1, 2, 3, 4 limit ?", [$(1)])
     .forUpdate()
     .skipLocked(); // a chat that starts or goes must not wait
   const query: Knex.Raw = db.raw(
     `with taken as (?), gone as (
-    delete from log_changes c using taken t
-    where c.organization_id = $1 and c.assistant_id = t.assistant_id and c.started_at = t.started_at
-      and c.chat_id = t.chat_id and c.channel = t.channel
+    delete from log_changes c where c.organization_id = $1 and ${isTaken}
     returning c.assistant_id, c.started_at, c.chat_id, c.channel, c.change
   ), sums as (
     select gone.assistant_id, list.channel, block.from_at, block.from_id, sum(gone.change)::integer as change
