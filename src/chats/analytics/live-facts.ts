@@ -69,6 +69,7 @@ export async function measureLiveChats(database: Database, stop?: AbortSignal): 
 async function measureChats(scope: Scope, stop?: AbortSignal): Promise<void> {
   await scope.write(FORGET, []);
   const ids = (await scope.read(FIND, [CHANGED])).map(({ id }) => id);
+  if (ids.length === 0) return; // only measures of ended chats were left
   await inBatches(async () => {
     await scope.write(MEASURE, [ids.splice(0, BATCH_SIZE)]);
     return ids.length > 0;

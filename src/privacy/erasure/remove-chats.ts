@@ -132,10 +132,10 @@ async function removeRows(
     ),
   );
   await noteLogs(scope, ids, -1);
+  await scope.table("live_facts").whereIn("chatId", ids).delete();
   // Foreign keys do the same, but not in a Citus cluster.
   const { organizationId } = scope;
   await scope.shared("call_lookup").where({ organizationId }).whereIn("chatId", ids).delete();
-  await scope.table("live_facts").whereIn("chatId", ids).delete();
   await scope.table("chats").whereIn("id", ids).delete();
   await count(scope, {
     chats: chats.length,
