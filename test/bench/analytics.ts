@@ -37,7 +37,7 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   }
   const each = (performance.now() - began) / CHATS;
   table.add({ what: "keeping the facts of an ended chat, on average", ours: each, unit: "ms", most: 2 });
-  await summed(db);
+  await settled(db, "parley_unsummed_organizations"); // as it has long been when people look at old conversations
   await db.query("vacuum analyze chats, conversation_facts_kept, function_facts_kept, deliveries");
   const ask = async (what: string, days: number, most: number) => {
     const times: number[] = [];
@@ -53,7 +53,7 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   };
   for (const days of [30, DAYS]) await ask(`${days} of ${DAYS} days`, days, 800);
   await resume(db, LIVE);
-  await measured(db);
+  await settled(db, "parley_unmeasured_chats");
   await db.query("update chats set event_count = event_count + 1 where id like 'stats-%' and id <= $1", [
     `stats-${String(CHANGED).padStart(7, "0")}`,
   ]);
@@ -61,19 +61,10 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   await ask(`30 of ${DAYS} days, ${LIVE} conversations going on, ${CHANGED} changed`, 30, 300);
 }
 
-/** Waits until the server's job has measured the conversations that go on. */
-async function measured(db: Client): Promise<void> {
+/** Waits until the server's jobs have nothing left to do in any organization, by the function that lists those with work. */
+async function settled(db: Client, list: "parley_unsummed_organizations" | "parley_unmeasured_chats") {
   for (;;) {
-    const { rows } = await db.query("select from parley_unmeasured_chats()");
-    if (rows.length === 0) return;
-    await pause(1_000);
-  }
-}
-
-/** Waits until the server's job has added up all facts, as it has long done when people look at old conversations. */
-async function summed(db: Client): Promise<void> {
-  for (;;) {
-    const { rows } = await db.query("select from parley_unsummed_organizations()");
+    const { rows } = await db.query(`select from ${list}()`);
     if (rows.length === 0) return;
     await pause(1_000);
   }

@@ -1,6 +1,6 @@
 /** Values of operators. */
 
-/** What the chart cannot do without. */
+/** The values that the chart requires. */
 export const REQUIRED = {
   image: { repository: "registry.example.com/parley" },
   existingSecret: "parley-secret",

@@ -47,7 +47,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if not (kindIs "float64" .) }}{{ . }}{{ else if eq . (floor .) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end }}
 
-{{/* The settings that are not empty, after those that the chart cannot do without. */}}
+{{/* The settings that are not empty, after those that the chart sets itself. */}}
 {{- define "parley.environment" -}}
 {{- include "parley.check" . -}}
 - name: PORT
