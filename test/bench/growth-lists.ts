@@ -46,15 +46,17 @@ export async function addEntries(db: Client, assistantId: string, size: number):
   );
 }
 
-const COLUMNS = `id, kind, actor, key_id, address, interface, operation, record_type, record_id, fields, created_at, previous_hash, hash`;
+const COLUMNS = `id, kind, actor, key_id, person, address, interface, operation, record_type, record_id, fields, created_at, previous_hash, hash`;
 
-/** Most entries are about messages. Positions follow the time, and have no gaps. */
+/** Most entries are about messages, one in ten by a person. Positions follow the time, and have no gaps. */
 async function addAudit(db: Client, chats: string, assistantId: string): Promise<void> {
   await db.query("begin");
   await db.query("lock table audit_heads in exclusive mode"); // the service seals entries meanwhile
   await db.query(
     `create temporary table entries as select organization_id, ${COLUMNS} from audit_events union all
-     select c.organization_id, c.id, 'CHANGE', 'SECRET', 'key', '203.0.113.1', 'REST', 'postMessage', 'Chat', c.id, '[]', c.started_at,
+     select c.organization_id, c.id, 'CHANGE', 'SECRET', 'key', case when n % ${SPARSE} = 0 then 'digest ' || c.id end,
+       '203.0.113.1', 'REST', 'postMessage', 'Chat', c.id,
+       case when n % ${SPARSE} = 0 then jsonb_build_array(jsonb_build_object('name', 'uniqueId', 'digest', c.id)) else '[]' end, c.started_at,
        'none', 'none' from ${chats}`.replaceAll("$1", `'${assistantId}'`),
   );
   await db.query("truncate audit_events");

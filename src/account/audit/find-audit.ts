@@ -30,7 +30,7 @@ const BOUNDS: Conditions<keyof Bounds> = {
 /** Planned for each run: how many entries a value has decides by which index they are found. Parameter: limit. */
 const FOUND = inBothOrders(
   (order) =>
-    new FilteredStatement<AuditRow, keyof AuditFilter | keyof Bounds>(
+    new FilteredStatement<AuditRow, keyof typeof AUDIT_CONDITIONS | keyof Bounds>(
       { ...AUDIT_CONDITIONS, ...BOUNDS },
       ({ table, narrowed, db, $ }) => {
         const query: Knex.Raw = db.raw("? limit ?", [
@@ -43,7 +43,7 @@ const FOUND = inBothOrders(
     ),
 );
 
-const COUNT = new FilteredStatement<{ readonly count: string }, keyof AuditFilter>(
+const COUNT = new FilteredStatement<{ readonly count: string }, keyof typeof AUDIT_CONDITIONS>(
   AUDIT_CONDITIONS,
   ({ table, narrowed }) => narrowed(table("audit_events")).count("*"),
   false,
@@ -53,14 +53,6 @@ const COUNT = new FilteredStatement<{ readonly count: string }, keyof AuditFilte
 const COUNT_ALL = prepared<{ readonly count: string }>(({ table, db }) =>
   table("audit_events").select(db.raw("coalesce(max(position) - min(position) + 1, 0) as count")),
 );
-
-/** The number of entries that match a filter. */
-export async function countAudit(scope: Scope, filter: AuditFilter): Promise<number> {
-  const conditions = conditionsOf(scope, filter);
-  const { statement, values } = COUNT.by(conditions);
-  const [total] = await (values.length === 0 ? scope.read(COUNT_ALL) : scope.readLong(statement, values));
-  return Number(total?.count);
-}
 
 /** How much is searched. */
 export interface AuditSearchLimits {
@@ -73,6 +65,14 @@ export interface AuditSearchLimits {
 }
 const LIMITS: AuditSearchLimits = { wholeMs: 1_000, part: 50_000, partsMs: 1_000 };
 
+/** The number of entries that match a filter. */
+export async function countAudit(scope: Scope, filter: AuditFilter): Promise<number> {
+  const conditions = await conditionsOf(scope, filter, LIMITS.wholeMs);
+  const { statement, values } = COUNT.by(conditions);
+  const [total] = await (values.length === 0 ? scope.read(COUNT_ALL) : scope.readLong(statement, values));
+  return Number(total?.count);
+}
+
 /** Entries that match a filter, by position, with one more than the page holds. Ends early if nothing finds them in time. */
 export async function findAudit(
   scope: Scope,
@@ -81,7 +81,7 @@ export async function findAudit(
   { wholeMs, part: size, partsMs }: AuditSearchLimits = LIMITS,
 ): Promise<FoundAudit> {
   const { take, order } = span;
-  const conditions = conditionsOf(scope, filter);
+  const conditions = await conditionsOf(scope, filter, wholeMs);
   const read = (bounds: Partial<Bounds>, most: number) => {
     const { statement, values } = FOUND[order].by({ ...conditions, ...bounds });
     return [statement, [most, ...values]] as const;
