@@ -23,7 +23,7 @@ const RARE_PERSON = "ada@example.com";
 const COMMON_PERSON = "bob@example.com";
 
 /** Those of the entries of the audit log of some days. */
-const FEW_BUFFERS = 200;
+const FEW_BUFFERS = 300;
 
 const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
