@@ -70,7 +70,7 @@ function applied(document: unknown, changes: readonly Change[]): unknown {
 const LONG = "A long text about opening hours. ".repeat(80);
 const word = fc.constantFrom("", "Hello {name}", "Grüße 😀", LONG, `${LONG}!`);
 const anyFunction = fc.record({
-  name: fc.constantFrom("find", "book"),
+  name: fc.constantFrom("find", "book", "cancel", "greet"),
   description: word,
   parameters: fc.constantFrom(
     { type: "object", properties: {} },
@@ -78,7 +78,7 @@ const anyFunction = fc.record({
     { properties: { a: { type: "number" }, b: { type: "string" } }, type: "object" },
   ),
 });
-const functions = fc.array(anyFunction, { maxLength: 3 });
+const functions = fc.array(anyFunction, { maxLength: 5 });
 /** A change by either interface; `restore` takes a share of the number of versions. */
 const step = fc.oneof(
   fc.record({
@@ -157,6 +157,35 @@ describe("the versions of an assistant", () => {
     await patch(id, "/chat", { functions: [{ description: "", name: "find" }] });
     expect(await versionsOf(id)).toHaveLength(3);
     expect(await diff(id, 2, 3)).toMatchObject([{ kind: "REPLACE", path: "/chat/functions/0" }]);
+  });
+
+  test("a function that is added, removed, moved or changed among others is the only difference", async () => {
+    const id = await newAssistant(running.api);
+    const named = (...names: string[]) => names.map((name) => ({ name, description: "" }));
+    const [find, book, cancel] = named("find", "book", "cancel") as [object, object, object];
+    const changed = { ...book, description: "Books a table." };
+    for (const list of [
+      [find, book, cancel],
+      named("greet", "find", "book", "cancel"),
+      named("find", "cancel"),
+      named("cancel", "find"),
+      [cancel, find, book],
+      [find, changed, cancel],
+      named("find", "reserve", "cancel"),
+    ])
+      await patch(id, "/chat", { functions: list });
+    const changes = async (from: number, to = from + 1) =>
+      (await diff(id, from, to)).map(({ kind, path }) => `${kind} ${path.replace("/chat/functions/", "")}`);
+    expect(await changes(2)).toEqual(["ADD 0"]);
+    expect(await changes(3, 2)).toEqual(["REMOVE 0"]);
+    expect(await changes(2, 4)).toEqual(["REMOVE 1"]);
+    expect((await changes(4)).sort()).toEqual([
+      expect.stringMatching(/^ADD /),
+      expect.stringMatching(/^REMOVE /),
+    ]);
+    expect(await changes(5)).toEqual(["ADD 2"]);
+    expect(await changes(2, 7)).toEqual(["REPLACE 1/description"]);
+    expect(await changes(2, 8)).toEqual(["REPLACE 1/name"]);
   });
 
   test("whatever changes are made, restoring version n gives document n, and a difference leads from one to the other", async () => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { diffArrays } from "diff";
 import { exactText } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 
@@ -39,25 +40,58 @@ function ofObjects(before: JsonObject, after: JsonObject, path: string): Documen
 }
 
 function ofLists(before: readonly unknown[], after: readonly unknown[], path: string): DocumentChange[] {
-  const common = Math.min(before.length, after.length);
-  const removed = before.slice(common).map((value, index): DocumentChange => ({
-    kind: "REMOVE",
-    path: `${path}/${common + index}`,
-    before: value,
-    after: null,
-  }));
-  return [
-    ...before
-      .slice(0, common)
-      .flatMap((value, index) => differences(value, after[index], `${path}/${index}`)),
-    ...removed.reverse(), // from the end, so that the places of the others stay
-    ...after.slice(common).map((value, index): DocumentChange => ({
-      kind: "ADD",
-      path: `${path}/${common + index}`,
-      before: null,
-      after: value,
-    })),
-  ];
+  const changes: DocumentChange[] = [];
+  const [old, next] = [before.values(), after.values()];
+  let place = 0; // those before it are as in the second list
+  for (const { both, removed, added } of aligned(before, after)) {
+    for (let n = 0; n < both; n++)
+      changes.push(...differences(old.next().value, next.next().value, `${path}/${place++}`));
+    for (let n = 0; n < removed; n++)
+      changes.push({ kind: "REMOVE", path: `${path}/${place}`, before: old.next().value, after: null });
+    for (let n = 0; n < added; n++)
+      changes.push({ kind: "ADD", path: `${path}/${place++}`, before: null, after: next.next().value });
+  }
+  return changes;
+}
+
+/** Numbers of values of two lists that belong together, followed by those that only one of the lists has. */
+interface Stretch {
+  readonly both: number;
+  readonly removed: number;
+  readonly added: number;
+}
+
+/** More removed and added values than this are compared by their places, which takes less time. */
+const MOST_EDITS = 500;
+
+/** Which values belong together: equal ones, objects of the same name, and those at the same place between such. */
+function aligned(before: readonly unknown[], after: readonly unknown[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  let [removed, added] = [0, 0];
+  const endGap = () => {
+    const both = Math.min(removed, added);
+    stretches.push({ both, removed: removed - both, added: added - both });
+    [removed, added] = [0, 0];
+  };
+  const parts = diffArrays(before.map(identityOf), after.map(identityOf), { maxEditLength: MOST_EDITS });
+  for (const part of parts ?? [
+    { removed: true, added: false, count: before.length },
+    { removed: false, added: true, count: after.length },
+  ])
+    if (part.removed) removed += part.count;
+    else if (part.added) added += part.count;
+    else {
+      endGap();
+      stretches.push({ both: part.count, removed: 0, added: 0 });
+    }
+  endGap();
+  return stretches;
+}
+
+/** What a value of a list is recognized by: a function by its name. */
+function identityOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return isObject(value) && typeof value.name === "string" ? `name ${value.name}` : exactText(value);
 }
 
 const isObject = (value: unknown): value is JsonObject =>
