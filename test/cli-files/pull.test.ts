@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
@@ -416,4 +416,53 @@ test("a pull into a folder that cannot be made fails before it gives keys", asyn
     stderr: expect.stringMatching(/^The folder \/proc\/parley cannot be created: ENOENT.*\n$/),
   });
   expect((await api.gql("{ assistants { data { key } } }")).assistants.data).toEqual([{ key: null }]);
+});
+
+describe("a pull into a folder with links", () => {
+  const FILES = {
+    "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: a.md } }\n",
+    "assistants/a.md": "Shared\n",
+  };
+
+  test("changes the file of a link, and leaves the link", async () => {
+    const { api, place } = await organization(FILES);
+    place.write("texts/shared.md", "Shared\n");
+    place.remove("assistants/a.md");
+    symlinkSync("../texts/shared.md", join(place.folder, "assistants/a.md"));
+    await channel(api, "a", "Chat", { prompt: "Changed" });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("texts/shared.md")).toBe("Changed\n");
+    expect(readlinkSync(join(place.folder, "assistants/a.md"))).toBe("../texts/shared.md");
+  });
+
+  test("writes nothing outside the folder", async () => {
+    const { api, place } = await organization(FILES);
+    const outside = join(emptyFolder(), "outside.md");
+    writeFileSync(outside, "Mine");
+    place.remove("assistants/a.md");
+    for (const name of ["a.md", "a.md.new", "a.yaml.new"])
+      symlinkSync(outside, join(place.folder, "assistants", name));
+    await channel(api, "a", "Chat", { prompt: "Changed" });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(readFileSync(outside, "utf8")).toBe("Mine");
+    expect(place.read("assistants/a.md")).toBe("Changed\n");
+  });
+
+  test("ends, even if links lead back to their folders", async () => {
+    const { place } = await organization(FILES);
+    for (const name of ["one", "other"]) symlinkSync(".", join(place.folder, "assistants", name));
+    expect((await place.run(["validate", "."])).stdout).toContain("is valid: 1 assistant,");
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  });
+});
+
+test("an attached file keeps its path if its name has decomposed letters, as macOS writes them", async () => {
+  const path = "hours/O\u0308ffnungszeiten.txt";
+  const { place } = await organization({
+    "assistants/a.yaml": `key: a\nname: A\nfiles: [${path}]\n`,
+    [`assistants/${path}`]: "Nine to five",
+  });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(Object.keys(place.files())).toEqual(["assistants/a.yaml", `assistants/${path}`]);
+  expect(place.read("assistants/a.yaml")).toContain(`files: [${path}]\n`);
 });

@@ -78,7 +78,7 @@ export class Attachment extends Beside {
   /** As the list of files has it. */
   get entry(): string | Fields {
     const { name } = this.file;
-    return baseOf(this.place!) === name ? this.place! : { file: this.place, name };
+    return baseOf(this.place!).normalize("NFC") === name ? this.place! : { file: this.place, name };
   }
 
   fits(content: Buffer | undefined): boolean {

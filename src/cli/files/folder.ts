@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { quoted } from "../../platform/errors";
 import { Checker, type Schemas } from "./check";
 import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
-import { namedBy } from "./places";
+import { below, namedBy } from "./places";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
 import { refusedValues } from "./stored-rules";
@@ -35,8 +35,7 @@ function misplaced(folder: string, used: ReadonlySet<string>): string[] {
     if (entry.name.startsWith(".")) return [];
     if (!entry.isDirectory()) return entry.name;
     const recursive = places.includes(entry.name);
-    const names = readdirSync(join(folder, entry.name), { recursive }) as string[];
-    return names.map((name) => join(entry.name, name));
+    return below(join(folder, entry.name), recursive).map((path) => relative(folder, path));
   });
   return found.sort().flatMap((path) => {
     const [place, name, ...deeper] = path.split(sep);

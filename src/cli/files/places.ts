@@ -99,9 +99,12 @@ export const beside = (yaml: string, path: string): string => normalize(join(dir
 
 const folded = (path: string): string => normalize(path).normalize("NFC").toLowerCase();
 
-const below = (folder: string): string[] =>
+/** Paths of everything in a folder, and below it if `recursive`. Links to folders are not followed: they may lead back. */
+export const below = (folder: string, recursive = true): string[] =>
   existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
+    ? readdirSync(folder, { recursive, withFileTypes: true }).map(({ parentPath, name }) =>
+        join(parentPath, name),
+      )
     : [];
 
 /** Paths of the texts and attached files that a YAML file names. */

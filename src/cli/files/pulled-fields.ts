@@ -108,7 +108,7 @@ function functionOf(item: Fields, variable: string, secrets: SecretNames): Field
 function attachments(key: string, files: readonly KnowledgeFile[], present: unknown): Attachment[] {
   const entries = (Array.isArray(present) ? present : []).map((entry: unknown) => {
     const { file, name = baseOf(String(file)) } = isFields(entry) ? entry : { file: entry };
-    return { path: String(file), name: String(name) };
+    return { path: String(file), name: String(name).normalize("NFC") };
   });
   const known = entries.filter(({ path }) => !isAbsolutePath(path));
   return files.map((file) => {

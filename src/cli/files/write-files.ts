@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, relative, sep, win32 } from "node:path";
 import { makeOutputFolder } from "../folder/output-folder";
 
@@ -24,10 +24,18 @@ export function writeChanged(folder: string, path: string, content: string | Uin
   if (!isInside(realpathSync(folder), realpathSync(dirname(path))))
     throw new Error(`${path} is outside the folder ${folder}.`);
   if (contentOf(path)?.equals(bytes)) return false;
-  const draft = `${path}.new`;
-  writeFileSync(draft, bytes);
-  renameSync(draft, path);
+  const place = placeOf(folder, path);
+  const draft = `${place}.new`;
+  rmSync(draft, { force: true }); // could be a link
+  writeFileSync(draft, bytes, { flag: "wx" });
+  renameSync(draft, place);
   return true;
+}
+
+/** The file to write: that of a link, unless it leads out of the folder. */
+function placeOf(folder: string, path: string): string {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  return isInside(realpathSync(folder), target) ? target : path;
 }
 
 /** The content of a file; undefined if there is none. */
