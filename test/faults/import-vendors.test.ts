@@ -435,6 +435,41 @@ describe("a file", () => {
     expect(stdout).toMatch(/assistants: (1 imported|0 imported, 1 already here)/);
   });
 
+  test.each([
+    ["vapi", "assistant", { ...vapiSample, id: "twice", name: "Newer" }, { name: "Older" }],
+    [
+      "retell",
+      "agent",
+      { ...retellSample, agent_id: "versions", agent_name: "Newer" },
+      { agent_name: "Older" },
+    ],
+  ])("of %s with an id twice keeps the first %s and lists the other", async (vendor, noun, first, other) => {
+    const file = fileOf([first, { ...first, ...other }]);
+    const { code, stdout } = await runToEnd("cli/import", env, vendor, file);
+    const id = vendor === "vapi" ? "twice" : "versions";
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringContaining(
+        `Entry 2 has the id of entry 1: it was left out. Name a file that has each ${noun} once. [${id}]`,
+      ),
+    ]);
+    expect(stdout).toContain("assistants: 1 imported");
+    expect(await at(running.api, id)).toMatchObject({ name: "Newer" });
+  });
+
+  test("with a record that is refused lists no values of it that were left out", async () => {
+    const model = { ...vapiSample.model, maxTokens: 0 };
+    const entries = [{ ...vapiSample, id: "refused", name: "N".repeat(256), model }];
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf(entries));
+    expect([code, stdout]).toEqual([2, expect.stringContaining("This assistant was refused: ")]);
+    expect(stdout).not.toContain("was left out");
+  });
+
+  test.each([null, "", " "])("with an assistant that has the name %j names it by its id", (name) => {
+    expect(mapVapi({ ...vapiSample, id: "a", name }).input.name).toBe("Vapi assistant a");
+    expect(mapRetell({ ...retellSample, agent_id: "a", agent_name: name }).input.name).toBe("Retell agent a");
+  });
+
   test("with an entry without an id lists it and imports the others", async () => {
     const { id: _, ...without } = vapiSample;
     const { code, stdout } = await runToEnd(

@@ -144,7 +144,7 @@ export function mapRetell(agent: JsonObject): Mapped {
   };
   const models = modelFor(fields.text(`${LLM}.model`), `${LLM}.model`, notes);
   const input = {
-    ...{ id, name: fields.text("agent_name") ?? `Retell agent ${id}` },
+    ...{ id, name: fields.text("agent_name")?.trim() || `Retell agent ${id}` },
     variables: fields.object(`${LLM}.default_dynamic_variables`),
     ...configurationsOf(shared, voice, models),
   };

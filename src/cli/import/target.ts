@@ -126,12 +126,13 @@ export class Target {
   /** Removes the refused values; the last ones of a list first, because others keep their places then. */
   private dropAll(variables: JsonObject, what: string, id: string, problems: readonly Problem[]): boolean {
     if (problems.length === 0) return false;
-    return problems.toReversed().every(({ path, message }) => {
-      const isDropped = drop(variables, path.split("."));
-      const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
-      if (isDropped) this.report.note(/[.?]$/.test(message) ? sentence : `${sentence}.`, id);
-      return isDropped;
-    });
+    const areDropped = problems.toReversed().every(({ path }) => drop(variables, path.split(".")));
+    if (areDropped)
+      for (const { path, message } of problems) {
+        const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
+        this.report.note(/[.?]$/.test(message) ? sentence : `${sentence}.`, id);
+      }
+    return areDropped;
   }
 }
 

@@ -143,7 +143,7 @@ export function mapVapi(assistant: JsonObject): Mapped {
   const input = {
     ...{
       id,
-      name: fields.text("name") ?? `Vapi assistant ${id}`,
+      name: fields.text("name")?.trim() || `Vapi assistant ${id}`,
       createdAt: timeOf(fields.text("createdAt")),
       updatedAt: timeOf(fields.text("updatedAt")),
     },

@@ -50,6 +50,7 @@ export async function storeAssistants(
   map: (assistant: JsonObject) => Mapped,
 ): Promise<void> {
   const known = await target.assistantIds();
+  const places = new Map<string, number>();
   for (const [index, assistant] of given.entries()) {
     progress(`Assistants: ${index + 1} of ${given.length}`);
     if (!isObject(assistant) || !isOf(vendor, assistant)) {
@@ -59,7 +60,14 @@ export async function storeAssistants(
     }
     const { input, notes } = map(assistant);
     const id = textOf(input.id) ?? "";
+    const first = places.get(id);
+    places.set(id, first ?? index + 1);
     if (id === "") report.refuse(`Entry ${index + 1} has no id.`);
+    else if (first !== undefined)
+      report.refuse(
+        `Entry ${index + 1} has the id of entry ${first}: it was left out. Name a file that has each ${vendor.noun} once.`,
+        id,
+      );
     else if (await target.store("assistant", id, STORE, { input: defined(input) })) {
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
       for (const note of notes) report.note(note, id);
