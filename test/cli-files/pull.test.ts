@@ -391,6 +391,27 @@ test("line ends CRLF in text files are those of git, and not part of the text", 
   expect(await place.run(["diff", "."])).toMatchObject(DONE);
 });
 
+test("a byte order mark in a text file is that of an editor, and not part of the text", async () => {
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: a.md } }\n",
+    "assistants/a.md": `\uFEFF${LONG("A")}\n`,
+  });
+  const promptOf = async () => {
+    const { assistants } = await api.gql("{ assistants { data { chat { prompt } } } }");
+    return assistants.data[0].chat.prompt as string;
+  };
+  expect(await promptOf()).toBe(LONG("A"));
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(place.read("assistants/a.md")).toBe(`\uFEFF${LONG("A")}\n`);
+  for (const text of [LONG("B"), `\uFEFF${LONG("C")}`]) {
+    await channel(api, "a", "Chat", { prompt: text });
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/a.md")).toBe(`\uFEFF${text}\n`);
+    expect((await place.run(["apply", "."])).stdout).toContain("The server has everything");
+    expect(await promptOf()).toBe(text);
+  }
+});
+
 test.each(["pull", "validate", "apply", "diff"])(
   "%s refuses a file in place of a folder, and sends nothing",
   async (command) => {

@@ -50,12 +50,16 @@ export class FileText extends Beside {
   }
 
   fits(content: Buffer | undefined): boolean {
-    return content !== undefined && withoutLastBreak(withLf(content.toString())) === withLf(this.text);
+    if (content === undefined) return false;
+    const text = content.toString().replace(BYTE_ORDER_MARK, "");
+    return withoutLastBreak(withLf(text)) === withLf(this.text);
   }
 
   content(before: Buffer | undefined): string {
     const text = `${withLf(this.text)}\n`;
-    return before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
+    // Readers take the first mark away, so a text that begins with one needs another.
+    const mark = [before?.toString() ?? "", text].some((one) => BYTE_ORDER_MARK.test(one)) ? "\uFEFF" : "";
+    return mark + (before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
   }
 }
 
@@ -89,6 +93,9 @@ export class Attachment extends Beside {
     return this.file.content();
   }
 }
+
+/** Editors of Windows begin files with it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
 
 const withLf = (text: string): string => text.replaceAll("\r\n", "\n");
 

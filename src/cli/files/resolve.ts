@@ -165,7 +165,7 @@ export class Resolver {
     const bytes = this.read(String(value.file), [...path, "file"]);
     if (bytes === undefined) return "";
     try {
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       return withoutLastBreak(text.replaceAll("\r\n", "\n")); // git on Windows writes CRLF
     } catch {
       this.refuse([...path, "file"], `${String(value.file)} is not a text in UTF-8.`);
