@@ -7,6 +7,7 @@ import { NEVER_SHOWN, REPORT, type Gap, type Manifest } from "./folder/format";
 import { KEY_ADVICE, Server, UnreadableError } from "./folder/server";
 import { DeniedError, Http } from "./import/http";
 import { Progress } from "./import/progress";
+import { outliveReaders } from "./lasting-output";
 import { quotedForShell } from "./quoted-for-shell";
 import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
 
@@ -29,6 +30,7 @@ run().then(
 );
 
 async function run(): Promise<number> {
+  outliveReaders();
   const { values, positionals } = parseArguments(USAGE, {
     options: Object.fromEntries(OPTIONS.map((name) => [name, { type: "string" }] as const)),
     allowPositionals: true,

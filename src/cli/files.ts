@@ -13,6 +13,7 @@ import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
+import { outliveReaders } from "./lasting-output";
 import { addressOf, waitOf } from "./transfer-options";
 
 const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
@@ -59,6 +60,7 @@ run().then(
 );
 
 async function run(): Promise<number> {
+  outliveReaders();
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
   const { values, positionals } = parseArguments(USAGE, {

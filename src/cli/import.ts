@@ -10,6 +10,7 @@ import { importRetell } from "./import/retell";
 import { Source } from "./import/source";
 import { Target } from "./import/target";
 import { importVapi } from "./import/vapi";
+import { outliveReaders } from "./lasting-output";
 import { quotedForShell } from "./quoted-for-shell";
 import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
 
@@ -32,6 +33,7 @@ run().catch((error: unknown) => {
 });
 
 async function run(): Promise<void> {
+  outliveReaders();
   const { values, positionals } = parseArguments(USAGE, {
     options: Object.fromEntries(OPTIONS.map((name) => [name, { type: "string" }] as const)),
     allowPositionals: true,

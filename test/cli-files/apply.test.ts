@@ -593,6 +593,17 @@ test("an apply that is killed at any moment is completed by the next one", async
   }
 });
 
+test("an apply whose output nobody reads any more completes its work", async () => {
+  const { place } = await fresh();
+  const { stdout: before } = await place.run(["apply", "."]);
+  expect(before).toContain("Created");
+  const records = ["b", "c", "d"].map((key) => `assistants/${key}.yaml`);
+  for (const path of records) place.write(path, `key: ${path[11]}\nname: New\n`);
+  expect(await place.runUnread(["apply", "."])).toBe(0);
+  expect((await place.run(["diff", "."])).stdout).toContain("The server has everything that the files say.");
+  expect(await place.runUnread(["pull", "."])).toBe(0);
+});
+
 test("a pull leaves comments and the form of values, and changes what differs", async () => {
   const { place, api } = await fresh();
   const begin = "# The front desk\nkey: b # stable\nname: 'B'\n";

@@ -21,13 +21,7 @@ export class Workplace {
 
   /** Runs a command as a process. @param watch gets its output while it runs */
   async run(args: readonly string[], watch?: (line: string, pid: number) => void): Promise<ProcessResult> {
-    const { PATH = "", HOME = "" } = process.env;
-    const { url, secretKey } = this.running;
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: this.folder,
-      env: { PATH, HOME, PARLEY_URL: url, PARLEY_KEY: secretKey, ...this.environment },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = this.start(args);
     const said = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const)
       child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -38,6 +32,15 @@ export class Workplace {
     return { code, ...said };
   }
 
+  /** Runs a command whose output nobody reads. @returns the exit code */
+  async runUnread(args: readonly string[]): Promise<number | null> {
+    const child = this.start(args);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    const [code] = (await once(child, "close")) as [number | null];
+    return code;
+  }
+
   /** Runs a command while `work` is done between its requests that read and those that change. */
   async runBeside(work: () => Promise<unknown>, args: readonly string[]): Promise<ProcessResult> {
     const { url, stop } = await beforeFirstMutation(this.running.url, work);
@@ -46,6 +49,16 @@ export class Workplace {
     } finally {
       stop();
     }
+  }
+
+  private start(args: readonly string[]) {
+    const { PATH = "", HOME = "" } = process.env;
+    const { url, secretKey } = this.running;
+    return spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: this.folder,
+      env: { PATH, HOME, PARLEY_URL: url, PARLEY_KEY: secretKey, ...this.environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
   }
 
   /** Contents of all files, by path. */
