@@ -349,6 +349,28 @@ test("all problems of all files are listed at once", async () => {
   ]);
 });
 
+test("a problem of a value that aliases repeat is listed once, and so is a warning", async () => {
+  const place = workplace();
+  const functions = (url: string) =>
+    `chat:\n  functions:\n    - &f { name: f, serverUrl: "${url}", secretKey: "\${PARLEY_UNSET}" }\nsms: { functions: [*f] }\n`;
+  place.write("assistants/a.yaml", `key: a-of-aliases\nname: A\n${functions("https://${A-B}/f")}`);
+  const lines = async (command: string) => {
+    const { stdout, stderr } = await place.run([command, "."]);
+    return `${stdout}${stderr}`.split("\n").filter((line) => line.startsWith("assistants/"));
+  };
+  expect(await lines("validate")).toEqual([expect.stringMatching(/^assistants\/a\.yaml:5:\d+: Warning: /)]);
+  expect(await lines("diff")).toEqual([expect.stringContaining("the server has no secret for it yet.")]);
+});
+
+test("a file whose values are nested too deeply says so", async () => {
+  const place = workplace();
+  const deep = (depth: number) => `${"{a: ".repeat(depth)}1${"}".repeat(depth)}`;
+  place.write("assistants/a.yaml", `key: a\nname: A\nvariables:\n  a: ${deep(20_000)}\n`);
+  expect((await place.run(["validate", "."])).stderr).toMatch(
+    /^assistants\/a\.yaml:4:\d+: The values are nested too deeply\.\n$/,
+  );
+});
+
 test("two files cannot have the same key", async () => {
   const place = workplace();
   place.write("assistants/a.yaml", ok);

@@ -94,7 +94,7 @@ export async function readFolder(surroundings: Surroundings, schemas: Schemas): 
   for (const file of files) {
     const resolver = new Resolver(file, file.path, surroundings);
     const fields = await resolver.fields();
-    records.push({ kind: file.kind, key: file.key, file, fields, warnings: resolver.warnings });
+    records.push({ kind: file.kind, key: file.key, file, fields, warnings: [...new Set(resolver.warnings)] });
     problems.push(...resolver.problems);
   }
   problems.push(...records.flatMap(refusedValues));

@@ -27,6 +27,7 @@ function meaning({ code, message, pos: [offset] }: YAMLError, text: string): str
   if (code === "DUPLICATE_KEY")
     return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} is there twice.`;
   if (code === "MULTIPLE_DOCS") return "A file has one document, without further ones after ---.";
+  if (/call stack/.test(message)) return "The values are nested too deeply.";
   return withPeriod(message.replace(/closing ["']quote/, "closing quotation mark"));
 }
 
