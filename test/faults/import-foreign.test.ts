@@ -3,6 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { logOf } from "../../src/cli/import/log-of";
+import { Http } from "../../src/cli/import/http";
+import { Source } from "../../src/cli/import/source";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
@@ -147,6 +149,7 @@ describe("an import from a service of another kind", () => {
     ["a field of the assistant", "The field color of assistants has no place here. [7]"],
     ["a field of a configuration", "The field mood of voice configurations has no place here."],
     ["a field of logs", "metadata.cost of logs has no place here. [1]"],
+    ["nothing of a refused assistant", /voice\.model of this assistant was left out: [^\n]* \[7, a\/b\?c\]/],
     ["an assistant without a name", /This assistant was refused: .*input\.name.* \[nameless\]/],
     [
       "a key without its value",
@@ -196,3 +199,13 @@ test.each<[string, unknown]>([
   const item = { id: "1", type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
   expect(logOf(item, { ...item, messages })).toMatchObject({ input: { messages: [] }, problems: [] });
 });
+
+test.each([undefined, "", "http://", "ftp://example.com/a.txt", {}])(
+  "a file with the link %j is refused, and not read from another address",
+  async (link) => {
+    const http = new Http({ name: "The source", headers: {}, patienceMs: 0, say: () => undefined });
+    await expect(new Source(http, running.url).content(link, http)).rejects.toThrow(
+      "The source gives no link to it that can be followed.",
+    );
+  },
+);

@@ -25,7 +25,7 @@ export async function importFiles(work: Import): Promise<void> {
 async function importFile({ source, target, report, open }: Import, id: string, file: JsonObject) {
   try {
     const { url } = await source.object(`/rest/v1/files/${encodeURIComponent(id)}/download`);
-    const { body: content } = await source.content(textOf(url) ?? "", open);
+    const { body: content } = await source.content(url, open);
     if (typeof file.size === "number" && content.length !== file.size)
       throw new RefusedError(200, `It has ${content.length} bytes instead of ${file.size}.`);
     const type = textOf(file.mimeType) ?? "application/octet-stream";

@@ -51,8 +51,12 @@ export class Source {
   }
 
   /** The content at a link, which needs no key. @throws RefusedError */
-  async content(link: string, open: Http): Promise<Answer> {
-    const answer = await open.send(new URL(link, this.url).href);
+  async content(link: unknown, open: Http): Promise<Answer> {
+    const given = textOf(link) ?? "";
+    const address = given !== "" && URL.canParse(given, this.url) ? new URL(given, this.url) : undefined;
+    if (!/^https?:$/.test(address?.protocol ?? ""))
+      throw new RefusedError(200, "The source gives no link to it that can be followed.");
+    const answer = await open.send(address!.href);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw new RefusedError(answer.status, `The link to the content answers with status ${answer.status}.`);
   }

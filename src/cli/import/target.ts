@@ -111,28 +111,22 @@ export class Target {
     file?: SentFile,
   ): Promise<JsonObject | undefined> {
     const left = structuredClone(variables);
+    const notes: string[] = [];
     for (;;) {
       try {
-        return await this.run(query, left, file);
+        const data = await this.run(query, left, file);
+        for (const note of notes) this.report.note(note, id);
+        return data;
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
-        if (error.code === "BAD_USER_INPUT" && this.dropAll(left, what, id, error.details)) continue;
+        if (error.code === "BAD_USER_INPUT" && dropAll(left, error.details)) {
+          notes.push(...error.details.map((problem) => leftOut(problem, what)));
+          continue;
+        }
         this.report.refuse(`This ${what} was refused: ${error.message.replace(/\.$/, "")}.`, id);
         return undefined;
       }
     }
-  }
-
-  /** Removes the refused values; the last ones of a list first, because others keep their places then. */
-  private dropAll(variables: JsonObject, what: string, id: string, problems: readonly Problem[]): boolean {
-    if (problems.length === 0) return false;
-    const areDropped = problems.toReversed().every(({ path }) => drop(variables, path.split(".")));
-    if (areDropped)
-      for (const { path, message } of problems) {
-        const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
-        this.report.note(/[.?]$/.test(message) ? sentence : `${sentence}.`, id);
-      }
-    return areDropped;
   }
 }
 
@@ -153,6 +147,15 @@ function failWith(errors: readonly GraphQLProblem[]): never {
 
 /** Fields without which there is no record. */
 const NEEDED = new Set(["id", "name", "value", "url", "secret", "type", "createdAt", "messages", "role"]);
+
+/** Removes the refused values; the last ones of a list first, because others keep their places then. */
+const dropAll = (variables: JsonObject, problems: readonly Problem[]): boolean =>
+  problems.length > 0 && problems.toReversed().every(({ path }) => drop(variables, path.split(".")));
+
+function leftOut({ path, message }: Problem, what: string): string {
+  const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
+  return /[.?]$/.test(message) ? sentence : `${sentence}.`;
+}
 
 /** Removes the value at a path. @returns false if there is none, or if the record needs it */
 function drop(value: JsonObject, [name = "", ...rest]: readonly string[]): boolean {
