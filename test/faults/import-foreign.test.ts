@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { logOf } from "../../src/cli/import/log-of";
-import { Http } from "../../src/cli/import/http";
+import { Http, ImportStoppedError, RefusedError } from "../../src/cli/import/http";
 import { Source } from "../../src/cli/import/source";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import type { Api } from "../support/api";
@@ -209,3 +209,25 @@ test.each([undefined, "", "http://", "ftp://example.com/a.txt", {}])(
     );
   },
 );
+
+test("files on a server that is away are refused, which is waited for once, and not for a server of files that is the source's own", async () => {
+  const said: string[] = [];
+  const open = new Http({
+    name: "The source",
+    headers: {},
+    patienceMs: 1_000,
+    say: (line) => said.push(line),
+  });
+  const source = new Source(open, running.url);
+  const away = "http://127.0.0.1:1";
+  await expect(source.content(`${away}/a`, open)).rejects.toMatchObject({
+    ...{
+      constructor: RefusedError,
+      message: `The source at ${away} cannot be reached (ECONNREFUSED), also after 1 s.`,
+    },
+  });
+  await expect(source.content(`${away}/b`, open)).rejects.toThrow("127.0.0.1:1 could not be reached before.");
+  expect(said).toHaveLength(1);
+  expect((await source.content("/rest/openapi.json", open)).status).toBe(200);
+  await expect(new Source(open, away).content("/a", open)).rejects.toThrow(ImportStoppedError);
+});

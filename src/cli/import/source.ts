@@ -14,6 +14,9 @@ export const textOf = (value: unknown): string | undefined => {
 
 /** The service that records come from. */
 export class Source {
+  /** Hosts of links that could not be reached: the import does not wait for each file of theirs. */
+  private readonly away = new Set<string>();
+
   constructor(
     private readonly http: Http,
     readonly url: string,
@@ -56,9 +59,21 @@ export class Source {
     const address = given !== "" && URL.canParse(given, this.url) ? new URL(given, this.url) : undefined;
     if (!/^https?:$/.test(address?.protocol ?? ""))
       throw new RefusedError(200, "The source gives no link to it that can be followed.");
-    const answer = await open.send(address!.href);
+    const answer = await this.reach(address!, open);
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw new RefusedError(answer.status, `The link to the content answers with status ${answer.status}.`);
+  }
+
+  /** Files may be on a server that only the source can reach. @throws RefusedError if it cannot be reached */
+  private async reach({ href, host }: URL, open: Http): Promise<Answer> {
+    if (this.away.has(host)) throw new RefusedError(503, `${host} could not be reached before.`);
+    try {
+      return await open.send(href);
+    } catch (error) {
+      if (!(error instanceof ImportStoppedError) || host === new URL(this.url).host) throw error;
+      this.away.add(host);
+      throw new RefusedError(503, error.message);
+    }
   }
 }
 
