@@ -150,8 +150,9 @@ const UNREACHABLE = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTF
 const UNREACHABLE_MESSAGE =
   /Connection terminated|Timeout acquiring a connection|timeout expired|Query read timeout|Client has encountered a connection error|aborted/;
 
-/** Citus has just given the rows of an organization to another worker. */
-const MOVED_MESSAGE = /^(shard for the given value does not exist|could not find valid entry for shard)/;
+/** Errors of Citus without a code of their own: it has given an organization to another worker, or a node has just ended. */
+const CITUS_MESSAGE =
+  /^(shard for the given value does not exist|could not find valid entry for shard|postmaster was shut down|failure on connection marked as essential)/;
 
 const OUT_OF_REACH: PublicError = {
   code: "UNAVAILABLE",
@@ -237,7 +238,7 @@ export function publicError(error: unknown): PublicError {
     return details ? { code, message, details } : { code, message };
   }
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  if (typeof message === "string" && MOVED_MESSAGE.test(message)) return OUT_OF_REACH;
+  if (typeof message === "string" && CITUS_MESSAGE.test(message)) return OUT_OF_REACH;
   for (const [pattern, mapped] of MAPPED_CODES)
     if (typeof code === "string" && pattern.test(code)) return mapped;
   if (typeof message === "string" && UNREACHABLE_MESSAGE.test(message)) return OUT_OF_REACH;

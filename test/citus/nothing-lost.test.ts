@@ -10,6 +10,9 @@ import { createWorld, workerOf, type Organization, type World } from "./world";
 const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
 /** Pause between two messages of a poster, in ms. A chat shows its last 500. */
 const PAUSE_MS = 20;
+/** Posters of each organization while the coordinator is killed several times, so that it is in different moments of their statements. */
+const POSTERS = 3;
+const KILLS = 3;
 const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 500) { content } } }`;
 
 /** Posts messages one after another until it is stopped. */
@@ -104,11 +107,16 @@ describe("nothing that was accepted is lost", () => {
     "when the coordinator is killed",
     async () => {
       const { cluster, organizations } = world;
-      const posters = [await post(organizations[0]), await post(organizations[1])];
-      await Promise.all(posters.map((poster) => poster.more()));
-      await cluster.coordinator.kill();
-      await until(() => posters.every(({ refused }) => refused.length >= 5));
-      await cluster.coordinator.start();
+      const posters: Poster[] = [];
+      for (let count = 0; count < POSTERS; count++)
+        for (const organization of organizations) posters.push(await post(organization));
+      for (let kills = 0; kills < KILLS; kills++) {
+        await Promise.all(posters.map((poster) => poster.more()));
+        const refused = posters.map((poster) => poster.refused.length);
+        await cluster.coordinator.kill();
+        await until(() => posters.every((poster, index) => poster.refused.length >= refused[index]! + 5));
+        await cluster.coordinator.start();
+      }
       await Promise.all(posters.map((poster) => poster.more()));
       await Promise.all(posters.map((poster) => poster.end()));
       expect(posters.flatMap(({ refused }) => refused).filter((status) => status !== 503)).toEqual([]);
