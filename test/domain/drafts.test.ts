@@ -58,6 +58,18 @@ describe("a draft", () => {
     ]);
   });
 
+  test("no longer has a file that was deleted since", async () => {
+    const id = await newAssistant(running.api, { name: "Ada" });
+    const [kept, deleted] = [(await upload(running.api)).id, (await upload(running.api)).id];
+    await save(id, { fileIds: [kept, deleted] });
+    await running.api.delete(`/rest/v1/files/${deleted}`, 200);
+    expect((await read(id)).draft.document.fileIds).toEqual([kept]);
+    expect((await running.api.gql(DIFF, { id, from: 1 })).assistantDiff).toEqual([
+      { kind: "ADD", path: "/fileIds/0", before: null, after: kept },
+    ]);
+    expect((await publish(id)).version.document.fileIds).toEqual([kept]);
+  });
+
   test("keeps what others publish meanwhile, unless it changes the same field", async () => {
     const id = await newAssistant(running.api, { name: "Ada" });
     await save(id, { name: "Mine", chat: { prompt: "mine" } });

@@ -1,4 +1,5 @@
 import { currentDate } from "../../platform/clock";
+import { rowById } from "../../platform/database/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
@@ -57,13 +58,14 @@ export class Drafts {
     return { content: draft.content, secrets: this.secretsOf(draft) };
   }
 
-  /** The current document of the assistant with the changes of its draft. @throws DRAFT_NOT_FOUND */
+  /** The current document of the assistant with the changes of its draft, as publishing it would make it. @throws DRAFT_NOT_FOUND */
   async document(assistantId: string): Promise<Document> {
     const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
     const versions = this.scope.of(Versions);
     const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
     const current = await versions.values(await versions.current(assistant));
-    return documentOf({ ...current, ...draft.content });
+    const document = documentOf({ ...current, ...draft.content });
+    return { ...document, fileIds: await this.existing(document.fileIds) };
   }
 
   /** Problems in the configurations that publishing the draft would make. @throws DRAFT_NOT_FOUND */
@@ -183,6 +185,12 @@ export class Drafts {
       return ids.map((id) => rows.find((row) => row.assistantId === id));
     });
     return loader.load(assistantId);
+  }
+
+  /** The files that have not been deleted since the draft was saved: the others will not be published. */
+  private async existing(fileIds: readonly string[]): Promise<string[]> {
+    const files = await Promise.all(fileIds.map((id) => rowById(this.scope, "files", id)));
+    return fileIds.filter((_, index) => files[index]);
   }
 
   private secretsOf(draft: DraftRow | undefined): SecretsBySlot {
