@@ -192,6 +192,20 @@ const CASES: Case[] = [
     "allowedOrigins.1 must be an origin such as https://www.example.com",
   ],
   [
+    "an allowed origin twice",
+    ASSISTANT,
+    `${ok}allowedOrigins: ["https://a.example", "https://a.example"]\n`,
+    "3:39",
+    "allowedOrigins.1 repeats allowedOrigins.0.",
+  ],
+  [
+    "an event twice",
+    "webhooks/w.yaml",
+    "key: w\nurl: https://a.example/\nsecret: ${SECRET}\nevents: [session-end, session-start, session-end]\n",
+    "4:38",
+    "events.2 repeats events.0.",
+  ],
+  [
     "a NUL in a text",
     ASSISTANT,
     `${ok}description: "a\\0b"\n`,

@@ -27,9 +27,12 @@ const JSON_VALUES = [
 /** Lines about values that every server of this version refuses, although they suit the schema of the file. */
 export function refusedValues(record: LocalRecord): string[] {
   const { file, fields } = record;
-  const lines = [...problemsIn(fields, []), ...wrongOrigins(fields), ...wrongParts(fields)].map(
-    ({ at, message }) => file.problemAt(at, `${at.join(".")} ${message}.`),
-  );
+  const lines = [
+    ...problemsIn(fields, []),
+    ...wrongOrigins(fields),
+    ...repeated(fields),
+    ...wrongParts(fields),
+  ].map(({ at, message }) => file.problemAt(at, `${at.join(".")} ${message}.`));
   return [...lines, ...wrongFiles(record)];
 }
 
@@ -67,6 +70,16 @@ function wrongOrigins({ allowedOrigins }: Fields): Refusal[] {
     return (error.details ?? []).map(refusal([]));
   }
 }
+
+/** Values that the server would store once, so that the file never had what the server has. */
+const repeated = (fields: Fields): Refusal[] =>
+  ["allowedOrigins", "events"].flatMap((name) => {
+    const list = (fields[name] ?? []) as readonly unknown[];
+    return list.flatMap((value, index) => {
+      const first = list.indexOf(value);
+      return first < index ? [{ at: [name, index], message: `repeats ${name}.${first}` }] : [];
+    });
+  });
 
 /** The problems of nodes and edges. */
 function wrongParts({ nodes, edges }: Fields): Refusal[] {
