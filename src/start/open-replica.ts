@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { connect, servingOptions } from "../platform/database/connect";
-import { openClient } from "../platform/database/open-client";
 import { Replica } from "../platform/database/replica/replica";
 import { WritePositions } from "../platform/database/replica/write-positions";
+import { serverFacts } from "../platform/database/same-database";
 
 /** The replica of an installation, and what its servers note for it. */
 export interface Replication {
@@ -48,17 +48,6 @@ export async function openReplica(
   };
 }
 
-/** `system` is the same in all copies of a PostgreSQL. */
-const FACTS = `
-  select pg_is_in_recovery() as follows, (select system_identifier::text from pg_control_system()) as system,
-    current_database() as database`;
-
-interface Facts {
-  readonly follows: boolean;
-  readonly system: string;
-  readonly database: string;
-}
-
 async function refuseOther(replicaUrl: string, url: string, replica: Replica): Promise<void> {
   const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
   if (!found) return;
@@ -75,10 +64,4 @@ async function refuseOther(replicaUrl: string, url: string, replica: Replica): P
     throw new Error(
       `DATABASE_REPLICA_URL names the database "${found.database}", but DATABASE_URL names "${primary.database}". Name the same database in both.`,
     );
-}
-
-async function serverFacts(url: string): Promise<Facts> {
-  const client = await openClient(url, "parley check");
-  const { rows } = await client.query<Facts>(FACTS).finally(() => client.end());
-  return rows[0]!;
 }

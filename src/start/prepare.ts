@@ -6,6 +6,7 @@ import { Database } from "../platform/database/database";
 import { refuseUnfinished } from "../platform/database/holds";
 import { keepDistributed, withoutWorkers } from "../platform/database/distributed/distribute";
 import { keepRights } from "../platform/database/roles";
+import { refuseOtherDatabases } from "../platform/database/same-database";
 import { newId } from "../platform/database/ids";
 import { migrate, type Patiently } from "../platform/database/migrate";
 import { prepareVectors } from "../platform/database/vectors";
@@ -16,7 +17,8 @@ import { offlinePorts } from "../platform/providers/offline";
 
 /**
  * Migrates the database, creates vector columns if the database supports them, updates the templates and creates the
- * default organization if there is none. Refuses ENCRYPTION_KEYS that cannot decrypt the stored data.
+ * default organization if there is none. Refuses ENCRYPTION_KEYS that cannot decrypt the stored data, and URLs that lead
+ * to different databases.
  * @param restoring true while a restore prepares the loaded database, which is otherwise refused until the restore
  * has finished
  * @param checkFitness throws if the server cannot run, before keys are created that would never be shown
@@ -30,6 +32,7 @@ export async function prepare(
   checkFitness: () => Promise<void> = () => Promise.resolve(),
   logger?: Pick<Logger, "warn">,
 ): Promise<NewOrganization | undefined> {
+  if (!restoring) await refuseOtherDatabases(config);
   let created: NewOrganization | undefined;
   const afterwards = async (knex: Knex, patiently: Patiently) => {
     if (!restoring) await refuseUnfinished(knex);

@@ -222,6 +222,20 @@ const STARTUPS: readonly Case[] = [
     env: ({ owner, wrong }) => ({ DATABASE_URL: owner, DATABASE_JOBS_URL: wrong }),
     says: /\(DATABASE_JOBS_URL\): password authentication failed/,
   },
+  ...(["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const).map((setting): Case => ({
+    name: `another database in ${setting}`,
+    program: "main",
+    env: ({ owner, empty }) => ({ DATABASE_URL: owner, [setting]: empty }),
+    says: new RegExp(
+      `^${setting} names the database "\\w+", but DATABASE_URL names "\\w+"\\. Name the same database in both\\.$`,
+    ),
+  })),
+  {
+    name: "another database of the owner, for a migration ahead",
+    program: "cli/migrate",
+    env: ({ owner, empty }) => ({ DATABASE_URL: owner, DATABASE_OWNER_URL: empty }),
+    says: /^DATABASE_OWNER_URL names the database "\w+", but DATABASE_URL names "\w+"\./,
+  },
   {
     name: "a serving role without rights",
     program: "main",

@@ -1,0 +1,48 @@
+import type { Config } from "../settings/config";
+import { openClient } from "./open-client";
+
+/** `system` is the same in all copies of a PostgreSQL. */
+const FACTS = `
+  select pg_is_in_recovery() as follows, (select system_identifier::text from pg_control_system()) as system,
+    current_database() as database`;
+
+/** The PostgreSQL and the database that a URL leads to. */
+export interface ServerFacts {
+  readonly follows: boolean;
+  readonly system: string;
+  readonly database: string;
+}
+
+export async function serverFacts(url: string): Promise<ServerFacts> {
+  const client = await openClient(url, "parley check");
+  const { rows } = await client.query<ServerFacts>(FACTS).finally(() => client.end());
+  return rows[0]!;
+}
+
+/** Settings whose URLs lead to the database of DATABASE_URL, by another way or with another role. */
+const OTHER_URLS = ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const;
+
+/**
+ * Checks that all URLs lead to one database. Otherwise jobs would wait in one that nobody reads, or migrations would
+ * change another than requests use.
+ * @throws Error naming the setting that leads elsewhere
+ */
+export async function refuseOtherDatabases(
+  config: Pick<Config, "DATABASE_URL" | (typeof OTHER_URLS)[number]>,
+): Promise<void> {
+  const { DATABASE_URL: url } = config;
+  const names = OTHER_URLS.filter((name) => config[name] !== undefined && config[name] !== url);
+  if (url === undefined || names.length === 0) return;
+  const own = await serverFacts(url);
+  for (const name of names) {
+    const found = await serverFacts(config[name]!);
+    if (found.system !== own.system)
+      throw new Error(
+        `${name} names another PostgreSQL than DATABASE_URL. Name the same database in both, by another role or past a pooler.`,
+      );
+    if (found.database !== own.database)
+      throw new Error(
+        `${name} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,
+      );
+  }
+}
