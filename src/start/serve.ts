@@ -86,7 +86,7 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
 /** @throws Error if the database roles, or a pooler, cannot do what the settings require */
 async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: OpenDatabase): Promise<void> {
   const { DATABASE_DIRECT_URL: direct } = config;
-  if (direct !== undefined) await refuseUnfitPooler(url);
+  if (direct !== undefined) await refuseUnfitPooler(url, config.DATABASE_PREPARE);
   // Listens, and takes jobs, on connections of its own. Migrations have checked the owner's URL.
   for (const each of new Set([direct ?? url, ...(config.WORKER ? [jobsUrl] : [])]))
     if (each !== ownerUrl) await requireDirect(each);

@@ -252,6 +252,26 @@ else
       expect([code, stderr]).toEqual([1, expect.stringMatching(/Set pool_mode = transaction/)]);
     });
 
+    test("a start with prepared statements, behind a PgBouncer that does not know them, names the setting", async () => {
+      const forgetful = await newPooler(knowsPrepared() ? { max_prepared_statements: "0" } : {});
+      const { code, stderr } = await runToEnd("main", {
+        ...env,
+        DATABASE_URL: forgetful.through(env.DATABASE_DIRECT_URL!),
+        DATABASE_PREPARE: "on",
+      });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/Set DATABASE_PREPARE=off/)]);
+    });
+
+    test("a start with prepared statements, behind a PgBouncer in session mode, is not refused", async () => {
+      const lasting = await newPooler({ pool_mode: "session" });
+      const DATABASE_URL = lasting.through(env.DATABASE_DIRECT_URL!);
+      const { api } = await startServer(
+        { ...env, DATABASE_URL, DATABASE_PREPARE: "on", WORKER: "off" },
+        afterTests,
+      );
+      expect((await api.request("GET", "/rest/v1/assistants")).status).toBe(200);
+    });
+
     test("a start with a role that lacks its settings prints the statements that set them", async () => {
       const name = new URL(database.ownerUrl).pathname.slice(1);
       await statement(

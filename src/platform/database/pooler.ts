@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import pg from "pg";
 import { connect, DIRECT_MARK, SESSION_SETTINGS } from "./connect";
@@ -42,9 +43,11 @@ interface Facts {
 
 /**
  * Checks the pooler that a URL leads to. It passes no settings of a connection on, so the role must have them.
- * @throws Error if the pooler keeps no connection for a transaction, or the role lacks a setting
+ * @param prepares whether statements are to be prepared under names
+ * @throws Error if the pooler keeps no connection for a transaction, or loses prepared statements, or the role lacks a
+ * setting
  */
-export async function refuseUnfitPooler(url: string): Promise<void> {
+export async function refuseUnfitPooler(url: string, prepares: boolean): Promise<void> {
   const client = await openClient(url, "parley check");
   try {
     await client.query("begin").catch(refuseStatementMode);
@@ -52,10 +55,35 @@ export async function refuseUnfitPooler(url: string): Promise<void> {
     await client.query("commit");
     const problem = lackingSettings(rows[0]!);
     if (problem !== undefined) throw new Error(problem);
+    if (prepares) await refuseForgetful(client, url);
   } finally {
     await client.end();
   }
 }
+
+/** SQLSTATE of a prepared statement that the connection does not have, or has from another client. */
+const CONFUSED = ["26000", "42P05"];
+/** Other servers may use the pooler's connections, so that a single try can miss the confusion. */
+const TRIES = 5;
+
+/** Uses a prepared statement of the same name as two clients, which take turns at the connections of the pooler. */
+async function refuseForgetful(client: pg.Client, url: string): Promise<void> {
+  const other = await openClient(url, "parley check");
+  const prepared = { name: `parley-${randomBytes(8).toString("hex")}`, text: "select 1" };
+  try {
+    for (let tries = 0; tries < TRIES; tries++)
+      for (const each of [client, other]) await each.query(prepared);
+  } catch (error) {
+    throw CONFUSED.includes(String((error as { code?: unknown }).code))
+      ? new Error(FORGETFUL, { cause: error })
+      : error;
+  } finally {
+    await other.end();
+  }
+}
+
+const FORGETFUL =
+  "The pooler of DATABASE_URL does not keep prepared statements. Set DATABASE_PREPARE=off; or, with PgBouncer 1.21 or later, set max_prepared_statements in pgbouncer.ini and reload PgBouncer.";
 
 function refuseStatementMode(cause: unknown): never {
   throw new Error(
