@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { isUnreachable } from "./errors";
+import { DomainError, publicError } from "./errors";
 import { FailureCount } from "./failure-count";
 import { withSources } from "./source-of";
 
@@ -31,6 +31,10 @@ export function serializeError(error: unknown, depth = 0): unknown {
   };
 }
 
+/** Whether the database or a service is away or read-only, which fails many requests alike. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof DomainError) && publicError(error).code === "UNAVAILABLE";
+
 /** Logs failures of an outage, such as that of the database, once a minute; `failures` counts those since the last line. */
 function limitOutages(): NonNullable<NonNullable<pino.LoggerOptions["hooks"]>["logMethod"]> {
   const count = new FailureCount();
@@ -38,7 +42,7 @@ function limitOutages(): NonNullable<NonNullable<pino.LoggerOptions["hooks"]>["l
     const [facts, message] = args;
     const write = (line: unknown[]) => method.apply(this, line as Parameters<typeof method>);
     const { err } = Object(facts) as { err?: unknown };
-    if (!isUnreachable(err)) return write(args);
+    if (!isOutage(err)) return write(args);
     const failures = count.toLog(`${String(message)} ${String((err as { code?: unknown }).code)}`);
     if (failures !== undefined) write([{ ...Object(facts), failures }, message]);
   };

@@ -23,6 +23,16 @@ test("a connection that is released twice is returned once, and its next user ke
   expect(pool.idleCount).toBe(1);
 });
 
+test("a connection that has refused a write because it is read-only is closed, and others are kept", async () => {
+  const pool = openJobPool(running.database.url, pino({ level: "silent" }));
+  afterTest(() => pool.end());
+  const [refused, other] = await Promise.all([pool.connect(), pool.connect()]);
+  await refused.query("set default_transaction_read_only = on");
+  await expect(refused.query("delete from worker_heartbeats where false")).rejects.toThrow("read-only");
+  for (const client of [refused, other]) client.release();
+  expect([pool.totalCount, pool.idleCount]).toEqual([1, 1]);
+});
+
 test("the end of the pool waits until its connections are closed, because PostgreSQL may stop next", async () => {
   const pool = openJobPool(running.database.url, pino({ level: "silent" }));
   const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/api";
 import { closeRaw, rawRequest } from "../support/raw";
 import { statement } from "../support/database";
+import { newChat, quietAssistant, said } from "../support/factories";
 import { SERVER_TIMEOUT_MS, preparedDatabase, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 
@@ -13,25 +14,33 @@ const seen = ({ status, headers, body }: Answer) => ({
 });
 const UNAVAILABLE = { status: 503, code: "UNAVAILABLE", retryAfter: "2" };
 
-/** Makes every new transaction on a database read-only, as on a standby, or lets it write again. */
+/** Makes every transaction of new connections to a database read-only, as on a standby, or lets them write again. */
 async function setReadOnly(url: string, readOnly: boolean): Promise<void> {
   const name = new URL(url).pathname.slice(1);
-  const postgres = process.env.TEST_POSTGRES!;
-  await statement(postgres, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
   await statement(
-    postgres,
+    process.env.TEST_POSTGRES!,
+    `alter database ${name} set default_transaction_read_only = ${readOnly}`,
+  );
+}
+
+async function closeConnections(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await statement(
+    process.env.TEST_POSTGRES!,
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
   );
 }
 
 describe("a read-only database", () => {
-  test(
-    "answers writes with 503 and Retry-After, allows reads, fails readiness, and recovers",
-    async () => {
+  test.each(["keep their connections", "are disconnected"])(
+    "answers writes with 503 and Retry-After, allows reads, fails readiness, and recovers, if servers %s then",
+    async (servers) => {
       const url = await preparedDatabase();
-      const { api } = await startServer({ ...SETTINGS, DATABASE_URL: url });
+      const { api, stderr } = await startServer({ ...SETTINGS, DATABASE_URL: url });
+      const assistantId = await quietAssistant(api);
       const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
       await setReadOnly(url, true);
+      await closeConnections(url);
       await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
       expect((await api.gql("{ events(first: 1) { nodes { id } } }")).events).toEqual({ nodes: [] });
       expect(seen(await api.request("POST", "/rest/v1/assistants", { name: "Bea" }))).toEqual(UNAVAILABLE);
@@ -43,13 +52,19 @@ describe("a read-only database", () => {
       const { errors } = (await api.request("POST", "/graphql", { query: mutation })).body;
       expect(errors).toMatchObject([{ extensions: { code: "UNAVAILABLE" } }]);
       expect(await api.get("/health/ready", 503)).toMatchObject({ database: "read-only" });
+      expect(stderr().match(/"msg":"request failed"/g)).toHaveLength(1);
       expect((await api.request("GET", "/health/live")).status).toBe(200);
 
       await setReadOnly(url, false);
+      if (servers === "are disconnected") await closeConnections(url);
       await until(
         async () => (await api.request("POST", "/rest/v1/assistants", { name: "Bea" })).status === 200,
       );
       await until(async () => (await api.request("GET", "/health/ready")).status === 200);
+      const chatId = await newChat(api, assistantId);
+      const question = said(chatId, "Hello", "USER");
+      const answer = await api.post("/rest/v1/ai-chats/messages?wait=true", question, 201); // that of a job
+      expect(answer).toMatchObject({ reply: { role: "ASSISTANT" } });
     },
     3 * SERVER_TIMEOUT_MS,
   );

@@ -1,9 +1,11 @@
 import knex, { type Knex } from "knex";
+import type pg from "pg";
 import type { Logger } from "pino";
 import type { Config } from "../settings/config";
 import { noteGrowth } from "./growth";
 import { Client, type ClientSettings } from "./knex-client/client";
 import { snake, toRow } from "./names";
+import { discardReadOnly, whenReadOnly } from "./read-only";
 import { types } from "./value-parsers";
 
 /** Settings of a connection that services never see. */
@@ -78,6 +80,11 @@ export const servingOptions = ({
 /** Interval of closing connections that were idle for half a minute: each time wakes an idle process. */
 const REAP_INTERVAL_MS = 10_000;
 
+function afterCreate(connection: pg.Client, done: (error: unknown, connection: pg.Client) => void): void {
+  whenReadOnly(connection, () => discardReadOnly(connection));
+  done(null, connection);
+}
+
 /** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
@@ -108,7 +115,7 @@ export function connect(
       pipeline: true, // statements of one transaction may go out at once
       types,
     },
-    pool: { min: 0, max: pool, reapIntervalMillis: REAP_INTERVAL_MS },
+    pool: { min: 0, max: pool, reapIntervalMillis: REAP_INTERVAL_MS, afterCreate },
     acquireConnectionTimeout: 5_000,
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
 import { currentHold, type Hold } from "./holds";
+import { health } from "./read-only";
 import { busiestOrganizations, readings, type Readings } from "./readings";
 import { Scope } from "./scope";
 import { isRecorded } from "./migrations/online-step";
@@ -175,12 +176,7 @@ export class Database {
   readonly busiestOrganizations = (most: number) => busiestOrganizations(this.knex, most);
 
   /** Whether the database answers and accepts writes, which standbys and databases on a full disk do not. */
-  async health(): Promise<"ok" | "read-only"> {
-    const { rows } = await this.knex.raw<{ rows: { setting: string }[] }>(
-      "select current_setting('transaction_read_only') as setting",
-    );
-    return rows[0]?.setting === "off" ? "ok" : "read-only";
-  }
+  readonly health = (): Promise<"ok" | "read-only"> => health(this.knex);
 
   /** The database's current time, in ms precision. */
   async time(): Promise<Date> {

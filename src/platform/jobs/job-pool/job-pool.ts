@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Logger } from "pino";
+import { whenReadOnly } from "../../database/read-only";
 import type { PoolUse, WorkReports } from "../../ports/work-reports";
 
 type Release = (release?: unknown) => void;
@@ -22,11 +23,14 @@ const CLOSE_TIMEOUT_MS = 1_000;
  */
 class JobPool extends Pool {
   private readonly open = new Set<PoolClient>();
+  /** Connections that have refused a write because they are read-only. */
+  private readonly readOnly = new WeakSet<PoolClient>();
 
   constructor(config: PoolConfig) {
     super(config);
     this.on("connect", (client) => {
       this.open.add(client);
+      whenReadOnly(client, () => this.readOnly.add(client));
       client.once("end", () => this.open.delete(client));
     });
   }
@@ -49,7 +53,7 @@ class JobPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
-    if (!callback) return super.connect();
+    if (!callback) return super.connect().then((client) => this.closedIfReadOnly(client));
     super.connect((error, client, release) => {
       let isReleased = false;
       callback(error, client, (reason) => {
@@ -58,6 +62,12 @@ class JobPool extends Pool {
         release(reason as Error | boolean | undefined); // the types that pg accepts
       });
     });
+  }
+
+  private closedIfReadOnly(client: PoolClient): PoolClient {
+    const release = client.release.bind(client);
+    client.release = (reason) => release(reason ?? this.readOnly.has(client));
+    return client;
   }
 }
 
