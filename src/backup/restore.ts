@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Knex } from "knex";
+import { announceRestore } from "../platform/database/backup-lock";
 import { newId } from "../platform/database/ids";
 import { load } from "../platform/database/load";
 import { migrateTo, unknownMigrations, whileOthersWait } from "../platform/database/migrate";
@@ -87,10 +88,22 @@ interface FillOptions {
   readonly undo: () => Promise<void>;
 }
 
+type Source = { readonly shape: Shape } & Parameters<typeof load>[1];
+
 /** Creates the tables at the source's migration, loads the rows, and marks the copy as finished after `finish`. */
 export async function fill(
   url: string,
-  source: { readonly shape: Shape } & Parameters<typeof load>[1],
+  source: Source,
+  options: FillOptions,
+  finish: () => Promise<unknown>,
+): Promise<string[]> {
+  const end = await announceRestore(url);
+  return fillAlone(url, source, options, finish).finally(end);
+}
+
+async function fillAlone(
+  url: string,
+  source: Source,
   { note, undo }: FillOptions,
   finish: () => Promise<unknown>,
 ): Promise<string[]> {

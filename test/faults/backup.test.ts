@@ -253,6 +253,22 @@ test(
   LONG,
 );
 
+test(
+  "of two restores into one database at once, one loads its backup and the other changes nothing",
+  async () => {
+    const { env, folder } = shared;
+    const DATABASE_URL = await emptyDatabase();
+    const targets = [elsewhere(env, DATABASE_URL), elsewhere(env, DATABASE_URL)];
+    const results = await Promise.all(targets.map((copy) => runToEnd("cli/restore", copy, folder)));
+    expect(results.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(results.find(({ code }) => code === 1)!.stderr).toMatch(
+      /(Another restore .* is running|database is not empty).*Nothing was changed/s,
+    );
+    expect(await contentsOf(DATABASE_URL)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
 // From here on, tests change the installation.
 
 test(

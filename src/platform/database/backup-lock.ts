@@ -1,9 +1,13 @@
 import type { Knex } from "knex";
 import type { ClientBase } from "pg";
 import { hasCode } from "./embedded-place";
+import { openClient } from "./open-client";
+import { requireDirect } from "./pooler";
 
 /** Key of the advisory lock that a running backup holds. */
 const LOCK_KEY = 7_265_781_214;
+/** Key of the advisory lock that a running restore or move holds in the database that it fills. */
+const RESTORE_KEY = 7_265_781_215;
 /** Time that a backup waits for the lock, in ms; others hold it for one statement only. */
 const LOCK_TIMEOUT_MS = 5_000;
 
@@ -29,4 +33,24 @@ export async function backupRuns(db: Knex): Promise<boolean> {
     [LOCK_KEY],
   );
   return !rows[0]!.free;
+}
+
+/**
+ * Announces a restore or move into a database. Another one would take the rows of this one for the remains of an
+ * interrupted restore, and clear them.
+ * @returns ends the announcement, which otherwise ends with the process
+ * @throws Error if another one is running
+ */
+export async function announceRestore(url: string): Promise<() => Promise<void>> {
+  await requireDirect(url); // a pooler would keep the lock
+  const client = await openClient(url, "parley restore");
+  client.on("error", () => undefined); // the work goes on with connections of its own
+  const { rows } = await client.query<{ free: boolean }>("select pg_try_advisory_lock($1) as free", [
+    RESTORE_KEY,
+  ]);
+  if (rows[0]!.free) return () => client.end();
+  await client.end();
+  throw new Error(
+    "Another restore or move into this database is running. Wait until it has ended. Nothing was changed.",
+  );
 }
