@@ -106,6 +106,19 @@ test("a stale postmaster.pid with the process id of another program does not pre
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
+test("files of another version of PostgreSQL, and a folder that others may enter, are refused with what to do", async () => {
+  const dataDir = await emptyFolder();
+  const { stop } = await start(dataDir);
+  await stop();
+  const version = join(dataDir, "postgres", "PG_VERSION");
+  const own = await readFile(version, "utf8");
+  await writeFile(version, "99\n");
+  await expect(start(dataDir)).rejects.toThrow(/are of PostgreSQL 99, .*npm run restore.* an empty DATA_DIR/);
+  await writeFile(version, own);
+  await chmod(join(dataDir, "postgres"), 0o777);
+  await expect(start(dataDir)).rejects.toThrow(/refuses: chmod 700 '.*postgres'/);
+});
+
 test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", async () => {
   const starting = startEmbedded({
     dataDir: await emptyFolder(),

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { exists, hasCode, type Place, runAt, spawnAt } from "./embedded-place";
+import { remedyFor } from "./embedded-remedy";
 
 /** PostgreSQL's main process on a cluster, according to postmaster.pid and its command line. */
 export interface Postmaster {
@@ -143,9 +144,10 @@ export async function launchOnce({ place, dataDir, flags }: Launch, port: number
     if (postmaster?.ready && postmaster.server === server) return child;
     if (!over && performance.now() < until) continue;
     await endChild(child, place.cluster);
-    const said = (await readFile(logFile)).subarray(size).toString().trim().split("\n").slice(-12);
+    const lines = (await readFile(logFile)).subarray(size).toString().trim().split("\n");
+    const said = lines.slice(-12).join("\n");
     throw new Error(
-      `PostgreSQL did not start on ${place.cluster}. The end of ${logFile}:\n${said.join("\n")}`,
+      `PostgreSQL did not start on ${place.cluster}. The end of ${logFile}:\n${said}${await remedyFor(said, place.cluster)}`,
     );
   }
 }

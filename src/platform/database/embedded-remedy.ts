@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Remedies by what PostgreSQL logs if it does not start. Its log has no details and hints, which contain personal data. */
+const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) => string])[] = [
+  [
+    /incompatible with server/,
+    (cluster, version) =>
+      `The files in ${cluster} are of PostgreSQL ${version}, or of a machine of another architecture; this version of Parley cannot read them. Run \`npm run backup\` with the version and on the machine that wrote them, then \`npm run restore\` here into an empty DATA_DIR.`,
+  ],
+  [
+    /has invalid permissions/,
+    (cluster) => `Others may enter the folder, which PostgreSQL refuses: chmod 700 '${cluster}'`,
+  ],
+  [
+    /has wrong ownership/,
+    (cluster) => `The folder must belong to the user that runs the server: sudo chown -R USER '${cluster}'`,
+  ],
+  [/No space left on device/, () => "Free space on the disk of DATA_DIR, then start again."],
+];
+
+/** What to do about a PostgreSQL that does not start; empty if its log does not tell. */
+export async function remedyFor(said: string, cluster: string): Promise<string> {
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1];
+  if (!remedy) return "";
+  const version = await readFile(join(cluster, "PG_VERSION"), "utf8").catch(() => "of unknown version");
+  return `\n${remedy(cluster, version.trim())}`;
+}
