@@ -10,11 +10,14 @@ export const listen = (server: Server, { HOST, PORT }: Address): Promise<void> =
     server.listen(PORT, HOST, resolve);
   });
 
-/** The remedy if an ordinary user may not listen on a low port. */
-const portAdvice = (code: string | undefined, port: number): string =>
-  code === "EACCES" && port < 1024
-    ? " Only root may use ports below 1024: set PORT to a higher one, and put a reverse proxy in front of it."
+/** The remedy if an ordinary user may not listen on a low port, or the machine does not have the address. */
+function advice(code: string | undefined, port: number): string {
+  if (code === "EACCES" && port < 1024)
+    return " Only root may use ports below 1024: set PORT to a higher one, and put a reverse proxy in front of it.";
+  return /^(ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|EINVAL)$/.test(code ?? "")
+    ? " Set HOST to an address of this machine without a scheme or a port, such as 127.0.0.1, or to 0.0.0.0 for all of them."
     : "";
+}
 
 /** @throws Error that says why the address cannot be listened on */
 export async function tryAddress(address: Address): Promise<void> {
@@ -24,7 +27,7 @@ export async function tryAddress(address: Address): Promise<void> {
     throw new Error(
       code === "EADDRINUSE"
         ? `The address ${HOST}:${PORT} is already in use. Set PORT to another port, or stop the process using it.`
-        : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}.${portAdvice(code, PORT)}`,
+        : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}.${advice(code, PORT)}`,
     );
   });
   await new Promise((resolve) => server.close(resolve));

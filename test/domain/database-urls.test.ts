@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
+import { explained } from "../../src/platform/database/open-client";
 import { describeTransport } from "../../src/platform/database/transport";
 import { readConfig } from "../../src/platform/settings/config";
 import { databaseUrlProblem } from "../../src/platform/settings/database-url";
@@ -64,6 +65,17 @@ describe.each(NAMES)("%s", (name) => {
 test.each(["http://db/parley", "db/parley", "postgres:db/parley"])("%s is not a URL of PostgreSQL", (url) =>
   expect(databaseUrlProblem(url)).toBe("must be a URL that begins with postgres:// or postgresql://"),
 );
+
+test.each([
+  ["57P03", "the database system is shutting down"],
+  ["57P01", "terminating connection due to administrator command"],
+])("%s of a PostgreSQL that stops during a start names the database and what to do", (code, message) => {
+  const { message: said } = explained(Object.assign(new Error(message), { code }), BASE) as Error;
+  expect(said).toMatch(
+    /^Cannot connect to the database postgres:\/\/parley@db\.example\.com.*: (the|terminating) .*try again in a moment\.$/,
+  );
+  expect(said).not.toContain("a-secret");
+});
 
 describe("the start output says whether connections are protected:", () => {
   const transport = (env: Record<string, string>) =>

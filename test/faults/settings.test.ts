@@ -141,7 +141,9 @@ describe("an unusable address is reported in one line, before a database is crea
       DATA_DIR: emptyFolder(),
     });
     expect([code, stdout]).toEqual([1, ""]);
-    expect(lines(stderr)).toEqual([expect.stringMatching(/^HOST 192\.0\.2\.1 .*EADDRNOTAVAIL/)]);
+    expect(lines(stderr)).toEqual([
+      expect.stringMatching(/^HOST 192\.0\.2\.1 .*EADDRNOTAVAIL.*Set HOST to an address of this machine/),
+    ]);
   });
 });
 

@@ -50,8 +50,8 @@ function connectionError(cause: unknown, url: string): Error {
   return error;
 }
 
-/** SQLSTATE of a PostgreSQL, a database or a role that has no connections left. */
-const NO_CONNECTION = "53300";
+/** SQLSTATE of a PostgreSQL, a database or a role that has no connections left, or of a PostgreSQL that starts or stops. */
+const NO_CONNECTION = /^(53300|57P0[123])$/;
 
 /** A pooler refuses or ignores the settings of a connection. */
 export const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
@@ -60,7 +60,7 @@ export const FROM_POOLER = /unsupported startup parameter|ignores the settings o
 export function explained(error: unknown, url: string): unknown {
   if (connectionErrors.has(Object(error) as object)) return error;
   const isOfConnection =
-    (error as { code?: unknown }).code === NO_CONNECTION || FROM_POOLER.test(String(error));
+    NO_CONNECTION.test(String((error as { code?: unknown }).code)) || FROM_POOLER.test(String(error));
   return isOfConnection ? connectionError(error, url) : error;
 }
 
