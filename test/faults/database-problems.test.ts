@@ -269,8 +269,10 @@ const COMMAND_CASES: readonly Case[] = [
   },
 ];
 
+let world: World;
 beforeAll(async () => {
-  await runAll([...STARTUPS, ...COMMAND_CASES], await makeWorld());
+  world = await makeWorld();
+  await runAll([...STARTUPS, ...COMMAND_CASES], world);
 }, 4 * SERVER_TIMEOUT_MS);
 
 /** Expects the error of a case as the only line, exit code 1, and nothing printed. */
@@ -288,6 +290,13 @@ const named = (cases: readonly Case[]) => cases.map((one) => [one.name, one] as 
 
 describe("startup reports in one line, with the remedy and without the password:", () => {
   test.each(named(STARTUPS))("%s", (_name, one) => expectMessage(one));
+});
+
+test("a command of the owner works while the role that serves requests cannot connect", async () => {
+  const env = { ...SETTINGS, DATABASE_URL: world.wrong, DATABASE_OWNER_URL: world.owner };
+  const { code, stdout, stderr } = await runToEnd("cli/org-create", env, "--name", "Another");
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1)!)).toMatchObject({ secretKey: expect.any(String) });
 });
 
 describe("a command reports a wrong password in one line:", () => {

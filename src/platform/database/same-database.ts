@@ -24,7 +24,8 @@ const OTHER_URLS = ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_
 
 /**
  * Checks that all URLs lead to one database. Otherwise jobs would wait in one that nobody reads, or migrations would
- * change another than requests use.
+ * change another than requests use. A URL that does not answer is not checked: a command may not need it, such as the one
+ * that creates its role, and a server says what is wrong when it uses it.
  * @throws Error naming the setting that leads elsewhere
  */
 export async function refuseOtherDatabases(
@@ -33,9 +34,12 @@ export async function refuseOtherDatabases(
   const { DATABASE_URL: url } = config;
   const names = OTHER_URLS.filter((name) => config[name] !== undefined && config[name] !== url);
   if (url === undefined || names.length === 0) return;
-  const own = await serverFacts(url);
+  const known = (one: string) => serverFacts(one).catch(() => undefined);
+  const own = await known(url);
+  if (!own) return;
   for (const name of names) {
-    const found = await serverFacts(config[name]!);
+    const found = await known(config[name]!);
+    if (!found) continue;
     if (found.system !== own.system)
       throw new Error(
         `${name} names another PostgreSQL than DATABASE_URL. Name the same database in both, by another role or past a pooler.`,
