@@ -3,7 +3,7 @@ import type { Config } from "../platform/settings/config";
 import { connect, servingOptions } from "../platform/database/connect";
 import { Replica } from "../platform/database/replica/replica";
 import { WritePositions } from "../platform/database/replica/write-positions";
-import { serverFacts } from "../platform/database/same-database";
+import { refuseOtherName, serverFacts } from "../platform/database/same-database";
 
 /** The replica of an installation, and what its servers note for it. */
 export interface Replication {
@@ -60,8 +60,5 @@ async function refuseOther(replicaUrl: string, url: string, replica: Replica): P
     throw new Error(
       "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
     );
-  if (found.database !== primary.database)
-    throw new Error(
-      `DATABASE_REPLICA_URL names the database "${found.database}", but DATABASE_URL names "${primary.database}". Name the same database in both.`,
-    );
+  refuseOtherName("DATABASE_REPLICA_URL", found, primary);
 }

@@ -10,7 +10,7 @@ import { createWorld, workerOf, type Organization, type World } from "./world";
 const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
 /** Pause between two messages of a poster, in ms. A chat shows its last 500. */
 const PAUSE_MS = 20;
-/** Posters of each organization while the coordinator is killed several times, so that it is in different moments of their statements. */
+/** Posters of each organization, and kills of the coordinator: with several, it ends at different moments of a statement. */
 const POSTERS = 3;
 const KILLS = 3;
 const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 500) { content } } }`;

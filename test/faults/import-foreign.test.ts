@@ -210,7 +210,7 @@ test.each([undefined, "", "http://", "ftp://example.com/a.txt", {}])(
   },
 );
 
-test("files on a server that is away are refused, which is waited for once, and not for a server of files that is the source's own", async () => {
+test("the import waits once for a server of files that is away, and refuses its files; it stops if the source itself is away", async () => {
   const said: string[] = [];
   const open = new Http({
     name: "The source",

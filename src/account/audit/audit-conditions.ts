@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Conditions } from "../../platform/database/filtered-statement";
+import type { Conditions, Filter } from "../../platform/database/filtered-statement";
 import { unprepared, type Condition } from "../../platform/database/statement";
 import type { Scope } from "../../platform/database/scope";
 import { boundByTime, CREATED_AT } from "../../platform/database/time-bounds";
@@ -23,12 +23,19 @@ export interface AuditFilter {
 /** Maximum number of entries of a person that are looked up by their positions. */
 const FEW = 1_000;
 
+/** Values of the conditions of a list. */
+export type AuditConditions = Filter<keyof typeof AUDIT_CONDITIONS>;
+
 /**
  * The values of the conditions of a filter. A person with few entries becomes their positions, because no index finds
  * entries by three columns in order.
  * @param ms time to find them; 0 skips it
  */
-export async function conditionsOf(scope: Scope, { person, ...others }: AuditFilter, ms: number) {
+export async function conditionsOf(
+  scope: Scope,
+  { person, ...others }: AuditFilter,
+  ms: number,
+): Promise<AuditConditions> {
   if (person == null) return others;
   const digests = digestsOf(scope, person);
   const found = ms > 0 ? await scope.readInTime(ms, POSITIONS, [digests, FEW + 1]) : undefined;
@@ -45,7 +52,7 @@ const POSITIONS = unprepared<{ readonly position: string }>(({ table, db, $ }) =
   const positions = () => table("audit_events").select("position");
   const by = positions().whereRaw("person = any(?)", [digests]);
   const of = positions().whereRaw("record_id = any(?)", [digests]);
-  const about = positions().whereRaw(`${ABOUT}`, [digests]);
+  const about = positions().whereRaw(`(${ABOUT})`, [digests]);
   const query: Knex.Raw = db.raw("(? limit ?) union (? limit ?) union (? limit ?) limit ?", [
     by,
     $(2),

@@ -9,10 +9,10 @@ import {
   type CursorName,
 } from "../../platform/database/connection";
 import type { Scope } from "../../platform/database/scope";
-import type { AuditFilter } from "./audit-conditions";
+import { conditionsOf, type AuditFilter } from "./audit-conditions";
 import { AuditLog } from "./audit-log";
 import type { ChainedAudit } from "./chain";
-import { countAudit, findAudit, type AuditSearchLimits } from "./find-audit";
+import { AUDIT_SEARCH_LIMITS, countAudit, findAudit, type AuditSearchLimits } from "./find-audit";
 
 /** Reads the audit log. */
 export class AuditEvents {
@@ -26,17 +26,18 @@ export class AuditEvents {
   async list(
     query: ConnectionQuery,
     filter: AuditFilter = {},
-    limits?: AuditSearchLimits,
+    limits: AuditSearchLimits = AUDIT_SEARCH_LIMITS,
   ): Promise<Connection<ChainedAudit>> {
     await this.scope.of(AuditLog).sealForRead();
     for (const name of CURSORS) if (query[name] != null) await this.checkPosition(query[name], name);
-    const { rows, searchedUpTo } = await findAudit(this.scope, spanOf(query), filter, limits);
+    const conditions = await conditionsOf(this.scope, filter, limits.wholeMs);
+    const { rows, searchedUpTo } = await findAudit(this.scope, spanOf(query), conditions, limits);
     const found = rows.map((row) => ({ ...row, position: Number(row.position) }));
     const page = connectionBy(
       found,
       query,
       ({ position }) => String(position),
-      () => countAudit(this.scope, filter),
+      () => countAudit(this.scope, conditions),
     );
     if (searchedUpTo !== undefined) this.tell(query, searchedUpTo);
     return endingAt(searchedUpTo?.toString(), page, query);

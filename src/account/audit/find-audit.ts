@@ -6,7 +6,7 @@ import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement as prepared } from "../../platform/database/statement";
 import { AuditLog } from "./audit-log";
-import { AUDIT_CONDITIONS, conditionsOf, type AuditFilter } from "./audit-conditions";
+import { AUDIT_CONDITIONS, type AuditConditions } from "./audit-conditions";
 
 type AuditRow = Rows["audit_events"];
 
@@ -63,25 +63,23 @@ export interface AuditSearchLimits {
   /** No part is begun after this time, in ms. */
   readonly partsMs: number;
 }
-const LIMITS: AuditSearchLimits = { wholeMs: 1_000, part: 50_000, partsMs: 1_000 };
+export const AUDIT_SEARCH_LIMITS: AuditSearchLimits = { wholeMs: 1_000, part: 50_000, partsMs: 1_000 };
 
-/** The number of entries that match a filter. */
-export async function countAudit(scope: Scope, filter: AuditFilter): Promise<number> {
-  const conditions = await conditionsOf(scope, filter, LIMITS.wholeMs);
+/** The number of entries that match the conditions. */
+export async function countAudit(scope: Scope, conditions: AuditConditions): Promise<number> {
   const { statement, values } = COUNT.by(conditions);
   const [total] = await (values.length === 0 ? scope.read(COUNT_ALL) : scope.readLong(statement, values));
   return Number(total?.count);
 }
 
-/** Entries that match a filter, by position, with one more than the page holds. Ends early if nothing finds them in time. */
+/** Entries that match the conditions, by position, with one more than the page holds. Ends early if nothing finds them in time. */
 export async function findAudit(
   scope: Scope,
   span: Span,
-  filter: AuditFilter,
-  { wholeMs, part: size, partsMs }: AuditSearchLimits = LIMITS,
+  conditions: AuditConditions,
+  { wholeMs, part: size, partsMs }: AuditSearchLimits,
 ): Promise<FoundAudit> {
   const { take, order } = span;
-  const conditions = await conditionsOf(scope, filter, wholeMs);
   const read = (bounds: Partial<Bounds>, most: number) => {
     const { statement, values } = FOUND[order].by({ ...conditions, ...bounds });
     return [statement, [most, ...values]] as const;

@@ -88,7 +88,7 @@ function aligned(before: readonly unknown[], after: readonly unknown[]): Stretch
   return stretches;
 }
 
-/** What a value of a list is recognized by: a function by its name. */
+/** A text that identifies a value of a list: the name of a function, or the whole value. */
 function identityOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   return isObject(value) && typeof value.name === "string" ? `name ${value.name}` : exactText(value);

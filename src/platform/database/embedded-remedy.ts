@@ -19,7 +19,7 @@ const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) =
   [/No space left on device/, () => "Free space on the disk of DATA_DIR, then start again."],
 ];
 
-/** What to do about a PostgreSQL that does not start; empty if its log does not tell. */
+/** The remedy for a PostgreSQL that does not start; empty if its log does not show the cause. */
 export async function remedyFor(said: string, cluster: string): Promise<string> {
   const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1];
   if (!remedy) return "";

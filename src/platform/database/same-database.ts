@@ -24,8 +24,8 @@ const OTHER_URLS = ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_
 
 /**
  * Checks that all URLs lead to one database. Otherwise jobs would wait in one that nobody reads, or migrations would
- * change another than requests use. A URL that does not answer is not checked: a command may not need it, such as the one
- * that creates its role, and a server says what is wrong when it uses it.
+ * change another than requests use. URLs that do not answer are not compared: commands of the owner do not need them, and a
+ * server says what is wrong when it uses them.
  * @throws Error naming the setting that leads elsewhere
  */
 export async function refuseOtherDatabases(
@@ -44,9 +44,14 @@ export async function refuseOtherDatabases(
       throw new Error(
         `${name} names another PostgreSQL than DATABASE_URL. Name the same database in both, by another role or past a pooler.`,
       );
-    if (found.database !== own.database)
-      throw new Error(
-        `${name} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,
-      );
+    refuseOtherName(name, found, own);
   }
+}
+
+/** @throws Error if a setting leads to a database of another name than DATABASE_URL, which leads to `own` */
+export function refuseOtherName(setting: string, found: ServerFacts, own: ServerFacts): void {
+  if (found.database !== own.database)
+    throw new Error(
+      `${setting} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,
+    );
 }
