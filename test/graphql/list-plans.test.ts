@@ -22,8 +22,8 @@ const MOST_BUFFERS = 600;
 const RARE_PERSON = "ada@example.com";
 const COMMON_PERSON = "bob@example.com";
 
-/** Those of the entries of the audit log of some days. */
-const FEW_BUFFERS = 300;
+/** Those of the entries of the audit log of some days: PostgreSQL 15 reads 207, later ones fewer. */
+const FEW_BUFFERS = 220;
 
 const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
