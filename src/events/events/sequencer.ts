@@ -46,10 +46,11 @@ const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
     from head where ledger_heads.organization_id = $1 and ledger_heads.position = head.position
       and exists (select from numbered)
     returning head.base
-  ), placed as (
-    update events set transaction = (moved.base + numbered.number)::text::xid8 from numbered, moved
-    where events.organization_id = $1 and events.id = any(array(select id from numbered)) -- by the index, not all rows
-      and events.id = numbered.id
+  ), placed as ( -- with subqueries, which run once; "numbered" as a table could be read for each event
+    update events set transaction =
+      ((select base from moved) + ((select jsonb_object_agg(id, number) from numbered) ->> id)::bigint)::text::xid8
+    where events.organization_id = $1 and id = any(array(select id from numbered)) and transaction is null
+      and exists (select from moved)
     returning 1
   )
   select exists (select from head) as begun, (select count(*)::integer from numbered) as found,
