@@ -43,9 +43,14 @@ describe("`npm run distribute`", () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/a worker.*the address of the coordinator/)]);
   });
 
-  test("distributes the tables once", async () => {
+  test("distributes the tables once, and gathers statistics of their shards", async () => {
     const first = await distributed(url);
     expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Distributed \d\d tables/)]);
+    const rows = await rowsAt(
+      url,
+      `select distinct result from run_command_on_shards('chats', $$select reltuples from pg_class where oid = '%s'::regclass$$)`,
+    );
+    expect(rows).toEqual([{ result: "0" }]); // -1 before
     const again = await distributed(url);
     expect([again.code, again.stdout]).toEqual([0, "All tables are distributed already.\n"]);
   });

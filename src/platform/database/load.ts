@@ -35,6 +35,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
       await pipeline(source.read(table), client.query(copyFrom(`copy ${copyTarget(table)} from stdin`)));
     await loadJobs(client, source.readJobs());
     await setSequences(client, source.shape.sequences);
+    await analyze(client, order); // until autovacuum does, statistics of a large copy would take seconds
     await client.query("commit");
     return left;
   } finally {
@@ -91,6 +92,9 @@ async function loadJobs(client: pg.Client, jobs: Readable): Promise<void> {
     `select from made, lateral graphile_worker.reschedule_jobs(array[id], attempts => made.attempts)`,
   );
 }
+
+const analyze = (client: pg.Client, tables: readonly TableShape[]) =>
+  client.query(`analyze ${tables.map(({ name }) => `public.${pg.escapeIdentifier(name)}`).join(", ")}`);
 
 async function setSequences(client: pg.Client, sequences: Shape["sequences"]): Promise<void> {
   for (const [name, value] of Object.entries(sequences))

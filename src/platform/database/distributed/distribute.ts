@@ -82,6 +82,7 @@ export async function distribute(url: string, waiting: Waiting): Promise<string[
     const added = await inTransaction(client, () => distributeTables(client));
     for (const table of added)
       await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [table]);
+    for (const table of added) await client.query(`analyze ${table}`); // the shards have no statistics yet
     return added;
   } finally {
     await client.end();
