@@ -38,6 +38,7 @@ test(
     expect(written).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Wrote the encrypted backup of"),
+      stderr: expect.not.stringContaining("Warning"),
     });
     for (const content of s3.objects.values()) expect(content.includes("what a file holds")).toBe(false);
 

@@ -30,6 +30,8 @@ export function s3Storage(
   settings: S3Settings,
   answers: BoundedAnswers,
 ): S3Storage {
+  // The SDK says at each start on Node 20 what its versions of 2027 need. Parley's lockfile decides which one runs.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
   const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound, NoSuchKey } =
     load<typeof S3>("@aws-sdk/client-s3");
   const client = new S3Client(optionsOf(settings));
