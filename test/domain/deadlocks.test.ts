@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { sumDeliveries } from "../../src/events/events/delivery-sums";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
@@ -11,9 +12,6 @@ const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
-
-const WAITING =
-  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 /** Another transaction, whose deadlocks PostgreSQL finds later than those of the service. */
 async function otherTransaction(): Promise<pg.Client> {
@@ -35,14 +33,14 @@ async function deadlocked<A>(
   request: () => Promise<A>,
   times = 1,
 ): Promise<A> {
-  const waiting = async () => (await running.database.query(WAITING)).length;
+  const wait = (atLeast: number) => someoneWaits(running.database, "%", atLeast);
   const others: { transaction: pg.Client; locked: Promise<unknown> }[] = [];
   for (let number = 0; number < times; number++) {
     const transaction = await otherTransaction();
     const locked = transaction.query(first, [id]);
     others.push({ transaction, locked });
     if (number === 0) await locked;
-    else await until(async () => (await waiting()) >= number);
+    else await until(() => wait(number));
   }
   let early: unknown;
   const answer = request();
@@ -50,7 +48,7 @@ async function deadlocked<A>(
   void answer.then(ended, ended);
   for (const [number, { transaction, locked }] of others.entries()) {
     await locked;
-    await until(async () => early ?? (await waiting()) >= times - number);
+    await until(async () => early ?? (await wait(times - number)));
     expect(await early).toBeUndefined();
     await transaction.query(second, [id]);
     await transaction.query("commit");

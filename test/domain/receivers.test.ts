@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
@@ -241,9 +242,7 @@ test("a destination can be deleted while the failure of a delivery is being reco
   await deleting.query("begin; set local deadlock_timeout = '10ms'");
   await deleting.query("select from webhook_destinations where id = $1 for update", [id]);
   answers[0]!();
-  const waiting =
-    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  await until(async () => (await running.database.query(waiting)).length > 0);
+  await until(() => someoneWaits(running.database));
   const { rowCount } = await deleting.query("delete from webhook_destinations where id = $1", [id]);
   await deleting.query("commit");
   expect(rowCount).toBe(1);

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { startApp, type RunningApp } from "../support/app";
-import { createDatabase, type TestDatabase } from "../support/database";
+import { createDatabase, someoneWaits, type TestDatabase } from "../support/database";
 import { endChat, quietAssistant, newChat, say } from "../support/factories";
 import { until } from "../support/until";
 import { Subscriber, type Event } from "../support/subscriber";
@@ -165,11 +165,7 @@ describe("chatEvents", () => {
     await holder.connect();
     await holder.query("begin");
     await holder.query("select 1 from chats where id = $1 for update", [chat]);
-    const waiting = async (count: number) => {
-      const query =
-        "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-      await until(async () => (await database.query(query)).length >= count);
-    };
+    const waiting = (count: number) => until(() => someoneWaits(database, "%", count));
     const posted = say(writer.api, chat, "second");
     await waiting(1);
     const ended = endChat(writer.api, chat);

@@ -99,9 +99,12 @@ const waits = () =>
     : `select pid from pg_stat_activity
        where wait_event_type = 'Lock' and datname = current_database() and query like $1`;
 
-/** Whether a statement waits for a lock of another transaction. @param like a pattern of its text */
-export const someoneWaits = async ({ query }: Pick<TestDatabase, "query">, like = "%"): Promise<boolean> =>
-  (await query(waits(), [like])).length > 0;
+/** Whether statements wait for a lock of another transaction. @param like a pattern of their text */
+export const someoneWaits = async (
+  { query }: Pick<TestDatabase, "query">,
+  like = "%",
+  atLeast = 1,
+): Promise<boolean> => (await query(waits(), [like])).length >= atLeast;
 
 /** Ends the connections whose statements wait for a lock, because PostgreSQL would finish those of a dead server. */
 export async function endWaits(database: Pick<TestDatabase, "query">, like = "%"): Promise<void> {
