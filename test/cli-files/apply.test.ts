@@ -483,6 +483,7 @@ test("diff shows what has changed in files beside the YAML file, and nothing tha
   const changed = lines.slice(lines.indexOf("    edges:")).filter((line) => /^ {6}[+-]/.test(line));
   expect(changed).toEqual(["      -  rank: 2", "      +  rank: 3"]);
   expect(stdout).not.toContain("nodes.end");
+  expect(lines.filter((line) => line.endsWith(" "))).toEqual([]); // also not for the empty line of the prompt
 });
 
 test("attached files follow the folder, and an upload is used again", async () => {

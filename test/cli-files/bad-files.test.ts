@@ -412,14 +412,17 @@ test("validate reads an attached file once, so its digest and its type are of th
 test("names that neither the files nor the server have are refused before anything is applied", async () => {
   const place = workplace();
   place.write("assistants/a.yaml", `${ok}project: Nowhere\n`);
-  place.write("deployments/d.yaml", "key: d\ntype: SMS\nassistant: ghost\nnumber: '+14155550100'\n");
+  place.write(
+    "deployments/d.yaml",
+    "key: d\ntype: SMS\nassistant: ghost\nassistantVersion: 5\nnumber: '+14155550100'\n",
+  );
   const { code, stderr } = await place.run(["apply", "."]);
   expect([code, stderr.trim().split("\n")]).toEqual([
     1,
     [
       'assistants/a.yaml:3:10: The server has no project "Nowhere".',
       'deployments/d.yaml:3:12: Neither the files nor the server have assistant "ghost".',
-      "deployments/d.yaml:4:9: The number +14155550100 is not connected on the server.",
+      "deployments/d.yaml:5:9: The number +14155550100 is not connected on the server.",
     ],
   ]);
   expect(await names()).toEqual(before);

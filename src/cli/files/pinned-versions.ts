@@ -30,6 +30,7 @@ export async function pinnedVersions(
     if (kind !== "deployment" || number == null || assistant == null) continue;
     const stored = records.find((one) => one.kind === "assistant" && one.key === assistant);
     const step = steps.find(({ record }) => record.kind === "assistant" && record.key === assistant);
+    if (!stored && !step) continue; // `brokenReferences` reports it
     const isNext = step && makesVersion(step) && number === (stored?.version ?? 0) + 1;
     const createdAt = isNext || !stored ? undefined : await timeOf(connection, stored.id, number);
     const say = (sentence: string) => file.problemAt(["assistantVersion"], sentence);

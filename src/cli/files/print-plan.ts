@@ -46,7 +46,7 @@ function changeLines({ path, before, after }: Change): string[] {
     `    ${name}:`,
     ...hunks.flatMap(({ lines }, index) => [
       ...(index > 0 ? ["      …"] : []),
-      ...lines.map((line) => `      ${line.startsWith(" ") ? line : visible(line)}`),
+      ...lines.map((line) => `      ${line.startsWith(" ") ? line : visible(line)}`.trimEnd()),
     ]),
   ];
 }
