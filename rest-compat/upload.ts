@@ -6,6 +6,7 @@ import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
+import { removeName } from "../src/http/multipart/unnamed-copy";
 import { unreadableForm } from "../src/http/unreadable-form";
 import { fileLimitMessage, invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
@@ -133,6 +134,7 @@ function bufferFile(
   about: Pick<ReceivedFile, "filename" | "mimetype" | "encoding">,
 ): ReceivedFile {
   const buffer = new WriteStream();
+  removeName(buffer);
   const hash = createHash("sha256");
   stream.on("data", (chunk: Buffer) => hash.update(chunk));
   const copied = finished(buffer);

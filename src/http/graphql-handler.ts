@@ -9,6 +9,7 @@ import { answerInPieces, markSources, piecesOf } from "../platform/json/json-sou
 import { requestId } from "./answer-headers";
 import { withDeclaredTypes } from "./multipart/declared-types";
 import { operationsTextOf } from "./multipart/operations-text";
+import { removeNames } from "./multipart/unnamed-copy";
 import { unreadableForm } from "./unreadable-form";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
@@ -188,6 +189,7 @@ async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestO
   const form = withDeclaredTypes(req);
   const operationsText = operationsTextOf(form);
   const operations = await processRequest(form, res, limits).catch(refuseForm);
+  removeNames(operations);
   markSources(operationsText(), operations);
   return operations;
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import Upload from "graphql-upload/Upload.mjs";
 import { DomainError } from "../platform/errors";
+import { uploadsIn } from "./multipart/unnamed-copy";
 
 /** The result of an operation, or of one of its root fields. */
 export interface OperationResult {
@@ -118,13 +118,9 @@ const at = (key: string, error: unknown): GraphQLError =>
 
 /** The variables of a request as text, with a digest in the place of each file. */
 export async function identityOf(variables: Readonly<Record<string, unknown>>): Promise<string> {
-  const files = new Set<Upload>();
-  JSON.stringify(variables, (_name, value: unknown) => {
-    if (value instanceof Upload) files.add(value);
-    return value instanceof Upload ? null : value;
-  });
   const digests = new Map<unknown, unknown>();
-  for (const file of files) digests.set(file, await digestOf(await (file.promise as Promise<FileUpload>)));
+  for (const file of uploadsIn(variables))
+    digests.set(file, await digestOf(await (file.promise as Promise<FileUpload>)));
   return JSON.stringify(variables, (_name, value: unknown) => digests.get(value) ?? value);
 }
 
