@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import pg from "pg";
 import { useApp } from "../support/app";
 import { earlier } from "../support/earlier";
-import { queueAll } from "../support/database";
+import { queueAll, someoneWaits } from "../support/database";
 import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
@@ -238,4 +239,24 @@ test("a new secret signs x-signature at once; webhook-signature also has the for
     `update webhook_destinations set former_secret_until = ${earlier("former_secret_until", "interval '1 day'")}`,
   );
   expect(await signedBy(2)).toEqual(["second"]);
+});
+
+test("a secret that keys:rotate re-encrypts while it is changed stays re-encrypted as the former one", async () => {
+  const client = new pg.Client({ connectionString: running.database.ownerUrl });
+  await client.connect();
+  const { crypto } = running.app.database.scope("").ports;
+  const [row] = await running.database.query<{ organization: string }>(
+    "select organization_id as organization from webhook_destinations where id = $1",
+    [id],
+  );
+  const sealed = crypto.seal("first", `${row!.organization}/webhook_destinations/${id}`);
+  await client.query("begin");
+  await client.query("update webhook_destinations set sealed_secret = $1 where id = $2", [sealed, id]);
+  const changed = running.api.patch(`/rest/v1/settings/${id}`, { secret: "second" }, 200);
+  await until(() => someoneWaits(running.database, "%webhook_destinations%"));
+  await client.query("commit");
+  await client.end();
+  expect(await changed).toHaveProperty("secret", "second");
+  const former = "select former_sealed_secret as former from webhook_destinations where id = $1";
+  expect(await running.database.query(former, [id])).toEqual([{ former: sealed }]);
 });

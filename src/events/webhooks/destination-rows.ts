@@ -15,6 +15,12 @@ const BY_PROJECT = statement(({ table, $, db }) =>
     .orderBy(NEWEST_FIRST),
 );
 
+const LOCKED = statement(({ table, $ }) =>
+  table("webhook_destinations")
+    .where({ id: $(1) })
+    .forNoKeyUpdate(),
+);
+
 /** Counts a failed attempt. A failure that began before an attempt may have ended meanwhile, so the row decides. */
 export const COUNT_FAILURE = statement<Pick<DestinationRow, "failures" | "enabled" | "failingSince">>(
   ({ db }) =>
@@ -36,6 +42,12 @@ export function foundRow(scope: Scope, id: string): Promise<DestinationRow | und
 /** The same. @throws WEBHOOK_DESTINATION_NOT_FOUND */
 export const sharedRow = async (scope: Scope, id: string): Promise<DestinationRow> =>
   (await foundRow(scope, id)) ?? missing("WebhookDestination", id);
+
+/** The same, as it is until the transaction ends: keys:rotate must not re-encrypt a secret that is about to be copied. */
+export async function lockedRow(scope: Scope, id: string): Promise<DestinationRow> {
+  const [row] = await scope.write(LOCKED, [id]);
+  return row ?? missing("WebhookDestination", id);
+}
 
 /** The destinations of a project, newest first. Reads in the same tick share one statement. */
 export function rowsOfProject(scope: Scope, projectId: string): Promise<DestinationRow[]> {

@@ -7,14 +7,20 @@ import { encoded } from "../../platform/database/encoded";
 import { withFreeKey } from "../../platform/database/record-key";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
 import { invalid, missing } from "../../platform/errors";
 import { recordSample } from "../events/samples";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
 import { choiceOf, type KeptColumns, type WebhookDestinationInput } from "./destination-input";
-import { COUNT_FAILURE, foundRow, rowsOfProject, sharedRow, type DestinationRow } from "./destination-rows";
+import {
+  COUNT_FAILURE,
+  foundRow,
+  lockedRow,
+  rowsOfProject,
+  sharedRow,
+  type DestinationRow,
+} from "./destination-rows";
 import { removeDeliveriesLater } from "./remove-deliveries";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
@@ -52,8 +58,6 @@ const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, attempts: 20 } as const;
 const ENABLED = { enabled: true, failures: 0, failingSince: null } as const;
 /** HTTP status by which a receiver asks for no further deliveries. */
 const GONE_STATUS = 410;
-
-const DESTINATION_BY_ID = statement(({ table, $ }) => table("webhook_destinations").where({ id: $(1) }));
 
 /** The webhook destinations of an organization and its projects. */
 export class WebhookDestinations {
@@ -117,7 +121,7 @@ export class WebhookDestinations {
     if (input.url !== undefined) this.checkUrl(input.url);
     if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
     return this.scope.transaction(async (scope) => {
-      const old = await scope.of(WebhookDestinations).row(id);
+      const old = await lockedRow(scope, id);
       const choice = events !== undefined && { events: choiceOf(events) };
       const changes = {
         ...encoded({ ...input, ...choice }),
@@ -149,7 +153,7 @@ export class WebhookDestinations {
   /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED */
   async test(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
-      await scope.of(WebhookDestinations).row(id);
+      await sharedRow(scope, id);
       return scope.of(Deliveries).add(await recordSample(scope, "interaction-status"), id);
     });
   }
@@ -160,7 +164,7 @@ export class WebhookDestinations {
    */
   async sendSamples(id: string): Promise<Delivery[]> {
     return this.scope.transaction(async (scope) => {
-      const { events } = await scope.of(WebhookDestinations).row(id);
+      const { events } = await sharedRow(scope, id);
       const deliveries: Delivery[] = [];
       for (const name of events ?? DEFAULT_EVENTS)
         deliveries.push(await scope.of(Deliveries).add(await recordSample(scope, name), id));
@@ -208,11 +212,6 @@ export class WebhookDestinations {
       if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
     });
     await this.scope.of(Deliveries).failPending(id);
-  }
-
-  private async row(id: string): Promise<DestinationRow> {
-    const [row] = await this.scope.read(DESTINATION_BY_ID, [id]);
-    return row ?? missing("WebhookDestination", id);
   }
 
   private shown(rows: readonly DestinationRow[]): WebhookDestination[] {
