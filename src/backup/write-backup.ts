@@ -3,6 +3,7 @@ import type { Crypto } from "../platform/crypto";
 import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
 import type { BackupPlace } from "../platform/ports/backup-place";
 import { contentKey } from "../assistants/files/content-key";
+import { markerOf } from "../assistants/files/file-store";
 import type { Storage } from "../platform/ports/storage";
 import type { BackupKey } from "./backup-key";
 import { encryptionOf, KEY_PATH } from "./encryption";
@@ -41,6 +42,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const parts = await newParts(options);
   const snapshot = await openSnapshot(url);
   try {
+    await checkStore(snapshot, options.storage);
     const { migrations, sequences, at } = snapshot.shape;
     const shapes = snapshot.shape.tables.filter(({ name }) => !EXCLUDED_TABLES.includes(name));
     const tables = [];
@@ -64,6 +66,15 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   }
 }
 
+/** @throws Error if the storage is another than that of the installation: all files would be missing */
+async function checkStore(snapshot: Snapshot, storage: Storage): Promise<void> {
+  const [store] = await snapshot.rows<{ id: string }>("select id from public.file_store");
+  if (store !== undefined && !(await storage.has(markerOf(store.id))))
+    throw new Error(
+      "DATA_DIR or S3_BUCKET does not lead to the files of this installation, so the backup would lack them. Run the command with the settings of the server. If the files were moved or lost, run `npm run files:adopt` first.",
+    );
+}
+
 /** Begins the backup with an explanation for people who find it, and the backup's own key, if it has one. */
 async function newParts({ place, key, version }: BackupOptions): Promise<NewParts> {
   const { encrypt, ownKey } = key === undefined ? {} : await encryptionOf(key);
@@ -84,7 +95,9 @@ async function writeFiles(
   let count = 0;
   const copy = async ({ organizationId, id }: StoredRecord): Promise<string> => {
     const key = contentKey(organizationId, id);
-    const content = await storage.get(key).catch(() => undefined);
+    const content = await storage.get(key).catch(async (error: unknown) => {
+      if (await storage.has(key)) throw error;
+    });
     if (content === undefined) {
       missingFiles.push(key);
       return "";

@@ -5,7 +5,7 @@ import { writeBackup } from "../backup/write-backup";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { openBackupPlace } from "../platform/providers/open-backup-place";
 import type { BackupPlace } from "../platform/ports/backup-place";
-import { openStorage } from "../platform/providers/open-storage";
+import { explainedStorage } from "../platform/providers/open-storage";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { counted } from "../platform/errors";
@@ -35,7 +35,7 @@ operator(async (settings) => {
       url,
       place,
       key,
-      storage: openStorage(config),
+      storage: explainedStorage(config),
       crypto: new Crypto(keys),
       version: ownVersion(),
       encryptionKeys: values["include-keys"] ? keys : undefined,

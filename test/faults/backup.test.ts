@@ -327,6 +327,34 @@ test(
 );
 
 test(
+  "a backup without the files of the installation is refused; a single file that is missing is listed",
+  async () => {
+    const { env, api } = shared;
+    const { id } = (await upload(api, { content: "lost" })) as { id: string };
+    const backup = (over: Record<string, string>) =>
+      runToEnd("cli/backup", { ...env, ...over }, join(emptyFolder(), "backup"));
+    const bucket = { S3_BUCKET: "files", S3_ENDPOINT: "http://127.0.0.1:1", S3_ACCESS_KEY_ID: "a" };
+    expect(await backup({ ...bucket, S3_SECRET_ACCESS_KEY: "b" })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cannot be reached for s3:\/\/files \(ECONNREFUSED\).* S3_ENDPOINT/),
+    });
+    expect(await backup({ DATA_DIR: emptyFolder() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("does not lead to the files of this installation"),
+    });
+    const files = join(env.DATA_DIR!, "files");
+    const path = readdirSync(files, { recursive: true }).find((name) => String(name).endsWith(id));
+    rmSync(join(files, String(path)));
+    expect(await backup({})).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`not in the backup: ${String(path)}`),
+    });
+    await api.delete(`/rest/v1/files/${id}`, 200);
+  },
+  LONG,
+);
+
+test(
   "a move fills an empty database, leaves the files in place and holds the old database",
   async () => {
     const { env, server, fileId, callId } = shared;

@@ -72,7 +72,8 @@ export class FileStore {
   }
 }
 
-const markerOf = (id: string): string => `installation/${id}`;
+/** The key of the marker file of a store. */
+export const markerOf = (id: string): string => `installation/${id}`;
 
 /** A storage that fails with UNAVAILABLE while this server cannot access the store of the installation. */
 export function guardedStorage(storage: Storage, isReachable: () => Promise<boolean>): Storage {

@@ -1,6 +1,7 @@
 import type { Config } from "../settings/config";
 import { BoundedAnswers } from "../outbound/bounds";
 import { localStorage } from "./local-storage";
+import { s3Problem } from "./s3-problem";
 import { s3Storage } from "./s3-storage";
 import type { Storage } from "../ports/storage";
 
@@ -8,4 +9,19 @@ import type { Storage } from "../ports/storage";
 export function openStorage(config: Config, answers = new BoundedAnswers()): Storage {
   const { S3_BUCKET: bucket, filesDir } = config;
   return bucket === undefined ? localStorage(filesDir) : s3Storage({ bucket }, config, answers);
+}
+
+/** The same for commands: an error of reading from a bucket names the setting to correct. */
+export function explainedStorage(config: Config): Storage {
+  const storage = openStorage(config);
+  const { S3_BUCKET: bucket } = config;
+  if (bucket === undefined) return storage;
+  const explain = (error: unknown): never => {
+    throw s3Problem(error, { name: `s3://${bucket}`, bucket, config, of: "files" });
+  };
+  return {
+    ...storage,
+    get: (key) => storage.get(key).catch(explain),
+    has: (key) => storage.has(key).catch(explain),
+  };
 }
