@@ -124,7 +124,7 @@ export async function exists(place: BackupPlace, path: string): Promise<boolean>
 
 /** Whether only the other side of a pipeline knows the cause. */
 const isCutOff = (error: unknown): boolean =>
-  (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+  /^(ERR_STREAM_PREMATURE_CLOSE|ABORT_ERR)$/.test((error as NodeJS.ErrnoException).code ?? "");
 
 /** The last stream passes the error on to its reader. */
 const ignore = () => undefined;

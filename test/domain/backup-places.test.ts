@@ -1,9 +1,11 @@
+import { writeFile } from "node:fs/promises";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { backupKey } from "../../src/backup/backup-key";
 import { openBackup, verifyBackup } from "../../src/backup/restore";
 import { writeBackup } from "../../src/backup/write-backup";
 import { Crypto } from "../../src/platform/crypto";
+import type { BackupPlace } from "../../src/platform/ports/backup-place";
 import { openBackupPlace } from "../../src/platform/providers/open-backup-place";
 import { openStorage } from "../../src/platform/providers/open-storage";
 import { configOf } from "../support/config";
@@ -38,9 +40,11 @@ const settings = () => ({
 });
 const keyOf = (text?: string) => text && backupKey(text, "BACKUP_KEY");
 const write = async (target: string, key?: string, other: Record<string, string> = {}) =>
+  writeTo(openBackupPlace(target, configOf({ ...settings(), ...other })), key);
+const writeTo = (place: BackupPlace, key?: string) =>
   writeBackup({
     url: database.ownerUrl,
-    place: openBackupPlace(target, configOf({ ...settings(), ...other })),
+    place,
     key: keyOf(key) || undefined,
     storage: openStorage(configOf({})),
     crypto: new Crypto(["a key of this test, which is long enough"]),
@@ -158,3 +162,16 @@ describe("a store that cannot be used is refused with the setting to correct:", 
     expect(s3.objects.size).toBe(whole.length);
   });
 });
+
+test.each([undefined, "a long passphrase"])(
+  "a full disk is reported as such, with the key %s",
+  async (key) => {
+    const place: BackupPlace = {
+      name: "/full",
+      prepare: () => Promise.resolve(),
+      write: (path, content) => writeFile(path.startsWith("tables/") ? "/dev/full" : "/dev/null", content),
+      read: () => Promise.resolve(undefined),
+    };
+    await expect(writeTo(place, key)).rejects.toThrow("ENOSPC: no space left on device");
+  },
+);
