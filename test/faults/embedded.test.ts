@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
+import { remedyFor } from "../../src/platform/database/embedded-remedy";
 import { until } from "../support/until";
 
 const ROOT = resolve(__dirname, "../..");
@@ -126,6 +127,12 @@ test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", 
     flags: ["fsync=perhaps"],
   });
   await expect(starting).rejects.toThrow('parameter "fsync" requires a Boolean value');
+});
+
+test("a full disk, which has no room for PostgreSQL's own words, is reported", async () => {
+  const withoutSpace = "/proc/self"; // a file system without free space
+  expect(await remedyFor("", withoutSpace)).toContain("The disk is full. Free space on the disk of DATA_DIR");
+  expect(await remedyFor("", await emptyFolder())).toBe("");
 });
 
 if (isRoot) {

@@ -1,5 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readFile, statfs } from "node:fs/promises";
 import { join } from "node:path";
+
+const FULL = "Free space on the disk of DATA_DIR, then start again.";
 
 /** Remedies by what PostgreSQL logs if it does not start. Its log has no details and hints, which contain personal data. */
 const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) => string])[] = [
@@ -16,11 +18,13 @@ const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) =
     /has wrong ownership/,
     (cluster) => `The folder must belong to the user that runs the server: sudo chown -R USER '${cluster}'`,
   ],
-  [/No space left on device/, () => "Free space on the disk of DATA_DIR, then start again."],
+  [/No space left on device/, () => FULL],
 ];
 
 /** The remedy for a PostgreSQL that does not start; empty if its log does not show the cause. */
 export async function remedyFor(said: string, cluster: string): Promise<string> {
+  // A full disk has no room for the log either.
+  if (said === "" && (await statfs(cluster)).bavail === 0) return `\nThe disk is full. ${FULL}`;
   const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1];
   if (!remedy) return "";
   const version = await readFile(join(cluster, "PG_VERSION"), "utf8").catch(() => "of unknown version");
