@@ -28,6 +28,7 @@ export async function moveDatabase(
         "A server is running on the database. Stop all servers first: anything written during a move is lost. Nothing was changed.",
       );
     const hold = { id: newId(), reason: "MOVED", note: databaseName(to) };
+    await db("holds").where({ reason: "MOVED", finishedAt: null }).delete(); // of an interrupted move
     await db("holds").insert(hold);
     const snapshot = await openSnapshot(from);
     try {

@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import type { Knex } from "knex";
 import { announceRestore } from "../platform/database/backup-lock";
 import { newId } from "../platform/database/ids";
+import { MOVE_NOTE } from "../platform/database/holds";
 import { load } from "../platform/database/load";
 import { migrateTo, unknownMigrations, whileOthersWait } from "../platform/database/migrate";
 import { up as makeHolds } from "../platform/database/migrations/019-holds";
@@ -112,7 +113,7 @@ async function fillAlone(
   const insertHold = async (db: Knex) => {
     await makeHolds(db);
     const id = newId();
-    await db("holds").insert({ id, reason: "RESTORED", note: note ?? "another database" });
+    await db("holds").insert({ id, reason: "RESTORED", note: note ?? MOVE_NOTE });
     return id;
   };
   try {

@@ -79,3 +79,28 @@ test(
   },
   LONG,
 );
+
+test(
+  "after an interrupted move both databases say so, and the move can be repeated",
+  async () => {
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
+    const to = await emptyDatabase();
+    const move = () => runToEnd("cli/move", env, "--to", to);
+    expect(await move()).toMatchObject({ code: 0 });
+    await query(env.DATABASE_URL, "update holds set finished_at = null");
+    await query(to, "update holds set finished_at = null, released_at = null");
+    const former = await startServer(env);
+    expect(former.stdout()).toMatch(
+      /HELD: a move to .* was interrupted\. This database still has everything/,
+    );
+    await former.end("SIGTERM");
+    expect(await runToEnd("main", { ...env, DATABASE_URL: to })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Run `npm run move` again"),
+    });
+    expect(await move()).toMatchObject({ code: 0 });
+    expect((await startServer(env)).stdout()).toContain("HELD: moved to ");
+    expect((await startServer({ ...env, DATABASE_URL: to })).stdout()).not.toContain("HELD");
+  },
+  LONG,
+);
