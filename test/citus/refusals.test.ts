@@ -55,6 +55,18 @@ describe("`npm run distribute`", () => {
     expect([again.code, again.stdout]).toEqual([0, "All tables are distributed already.\n"]);
   });
 
+  test("removes the rows that an interrupted run has left on the coordinator", async () => {
+    await queryAt(url, 'create table earlier (organization_id text collate "C" primary key)');
+    await queryAt(url, "insert into earlier values ('one')");
+    await queryAt(
+      url,
+      "select create_distributed_table('earlier', 'organization_id', colocate_with => 'chats')",
+    );
+    expect((await distributed(url)).code).toBe(0);
+    expect(await rowsAt(url, "select pg_relation_size('earlier')::integer as bytes")).toEqual([{ bytes: 0 }]);
+    expect(await rowsAt(url, "select organization_id from earlier")).toEqual([{ organization_id: "one" }]);
+  });
+
   test(
     "lets others work while a transaction has the lock that a table of a later migration needs",
     async () => {

@@ -54,6 +54,12 @@ const TENANT_TABLES = `
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   order by 2 desc, 1`;
 
+/** Tables whose former rows are still on the coordinator, also after an interrupted run. */
+const UNCLEARED_TABLES = `
+  select c.oid::regclass::text as name, true as done from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and ${isSpread("c.oid")} and pg_relation_size(c.oid) > 0
+  order by 1`;
+
 const OTHER_TABLES = `
   select c.oid::regclass::text as name, exists (select from pg_dist_partition p where p.logicalrelid = c.oid) as done
   from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = any($1)`;
@@ -68,8 +74,8 @@ const FOREIGN_KEYS = `
 
 /**
  * Distributes the tables of organizations by organization, copies shared ones to all nodes, and replaces functions that
- * Citus cannot run. Changes nothing that is so already, and everything in one transaction; only the files of the former
- * tables are removed afterwards.
+ * Citus cannot run. Changes nothing that is so already, and everything in one transaction; only the former rows on the
+ * coordinator are removed afterwards.
  * @returns names of the tables that were not distributed before
  */
 export async function distribute(url: string, waiting: Waiting): Promise<string[]> {
@@ -80,8 +86,8 @@ export async function distribute(url: string, waiting: Waiting): Promise<string[
       `set statement_timeout = 0; set client_min_messages = warning; set lock_timeout = ${waiting.waitMs}`,
     );
     const added = await inTransaction(client, () => distributeTables(client));
-    for (const table of added)
-      await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [table]);
+    for (const { name } of await tablesOf(client, UNCLEARED_TABLES))
+      await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
     for (const table of added) await client.query(`analyze ${table}`); // the shards have no statistics yet
     return added;
   } finally {
