@@ -12,17 +12,20 @@ const TABLES = `
 
 /** Clears the remains of an interrupted restore. @throws Error if the database contains anything else */
 export async function emptyDatabase(db: Knex): Promise<void> {
-  await refuseFilled(db);
-  if ((await namesOf(db)).length > 0) await clear(db);
+  if (await refuseFilled(db)) await clear(db);
 }
 
-/** @throws Error if the database contains anything but the remains of an interrupted restore */
-export async function refuseFilled(db: Knex): Promise<void> {
+/**
+ * @returns whether the database contains the remains of an interrupted restore
+ * @throws Error if it contains anything else
+ */
+export async function refuseFilled(db: Knex): Promise<boolean> {
   const tables = await namesOf(db);
   if (tables.length > 0 && !(await isUnfinished(db)))
     throw new Error(
       `The database is not empty: it contains ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Name an empty one. Nothing was changed.`,
     );
+  return tables.length > 0;
 }
 
 /** Removes everything that a restore creates. */

@@ -4,6 +4,7 @@ import { refuseFilled, refuseStored } from "../backup/empty";
 import { checkKeys, missingKeys } from "../backup/key-check";
 import type { Manifest } from "../backup/manifest";
 import {
+  hasOnlyFilesOf,
   includedKeys,
   includedKeysFile,
   openBackup,
@@ -44,8 +45,10 @@ operator(async (settings) => {
   await refuseOtherFile(backup, config);
   const storage = openStorage(config);
   await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
-    const problems = [error.message, await databaseProblem(config)];
-    throw new Error(problems.filter((each) => each !== undefined).join("\n"), { cause: error });
+    const state = await databaseState(config);
+    if (state === "remains" && (await hasOnlyFilesOf(backup, storage))) return;
+    const problems = state instanceof Error ? [error.message, state.message] : [error.message];
+    throw new Error(problems.join("\n"), { cause: error });
   });
   await verifyBackup(backup);
   const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
@@ -96,18 +99,18 @@ async function printKeys(backup: Backup): Promise<void> {
   );
 }
 
-/** Why the database cannot be restored into; undefined if it can. Creates no database. */
-async function databaseProblem(config: Config): Promise<string | undefined> {
-  if (config.embedded && !(await hasEmbedded(config.DATA_DIR))) return undefined;
+/** Whether the database is empty or has remains of an interrupted restore, or why it cannot be restored into. */
+async function databaseState(config: Config): Promise<"empty" | "remains" | Error> {
+  if (config.embedded && !(await hasEmbedded(config.DATA_DIR))) return "empty";
   try {
     const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
     const db = connect(url, { pool: 1 });
-    await refuseFilled(db)
+    const hasRemains = await refuseFilled(db)
       .finally(() => db.destroy())
       .finally(stop);
-    return undefined;
+    return hasRemains ? "remains" : "empty";
   } catch (error) {
-    return (error as Error).message;
+    return error as Error;
   }
 }
 

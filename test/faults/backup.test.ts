@@ -10,6 +10,7 @@ import {
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
+import { runningEmbedded } from "../../src/platform/database/embedded";
 import { announceBackup } from "../../src/platform/database/backup-lock";
 import { say } from "../support/factories";
 import { upload } from "../support/files";
@@ -247,10 +248,29 @@ test(
     const copy = elsewhere(env, await emptyDatabase());
     await succeed("restore", copy, folder);
     await query(copy.DATABASE_URL!, "update holds set finished_at = null");
-    rmSync(join(copy.DATA_DIR!, "files"), { recursive: true });
     expect((await runToEnd("main", copy)).stderr).toContain("was interrupted");
+    const other = join(copy.DATA_DIR!, "files", "other");
+    writeFileSync(other, "of somebody else");
+    expect((await runToEnd("cli/restore", copy, folder)).stderr).toContain("is not empty: it contains other");
+    rmSync(other);
     await succeed("restore", copy, folder);
     expect(await contentsOf(copy.DATABASE_URL!)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
+test(
+  "an interrupted restore into the embedded database is named as such before its keys are asked for",
+  async () => {
+    const { env, folder } = shared;
+    const copy = { DATA_DIR: emptyFolder(), PORT: "0" };
+    const restore = () => runToEnd("cli/restore", { ...copy, ENCRYPTION_KEYS: env.ENCRYPTION_KEYS! }, folder);
+    expect(await restore()).toMatchObject({ code: 0 });
+    const server = await startServer(copy);
+    await query((await runningEmbedded(copy.DATA_DIR))!, "update holds set finished_at = null");
+    await server.end("SIGTERM");
+    rmSync(join(copy.DATA_DIR, "encryption-keys"));
+    expect((await runToEnd("main", copy)).stderr).toContain("was interrupted");
   },
   LONG,
 );

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../settings/config";
+import { connect } from "./connect";
 import { describeDatabase } from "./database-name";
 import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
 import { makeDataDir } from "./embedded-place";
+import { refuseUnfinished } from "./holds";
 import { openClient } from "./open-client";
 import { refuseMoved } from "./refuse-moved";
 
@@ -88,11 +90,24 @@ export async function withEncryptionKeys(config: Config, url: string): Promise<C
   const { ENCRYPTION_KEYS, DATA_DIR } = config;
   if (ENCRYPTION_KEYS !== undefined) return config;
   if ((await keptEncryptionKeys(DATA_DIR)) === undefined) {
-    if (await hasSecrets(url)) throw new Error(keysMissing(DATA_DIR));
+    if (await hasSecrets(url)) {
+      await refuseRemains(url);
+      throw new Error(keysMissing(DATA_DIR));
+    }
     await makeDataDir(DATA_DIR);
     await keepEncryptionKeys(DATA_DIR, [randomBytes(32).toString("base64url")]);
   }
   return { ...config, ENCRYPTION_KEYS: await keptEncryptionKeys(DATA_DIR), keysFile: keysFile(DATA_DIR) };
+}
+
+/** @throws Error if a restore into the database was interrupted, before it stored the keys */
+async function refuseRemains(url: string): Promise<void> {
+  const db = connect(url, { pool: 1 });
+  try {
+    if (await db.schema.hasTable("holds")) await refuseUnfinished(db);
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** Whether a database has an organization, and so its keys: both are created in one transaction. */

@@ -4,7 +4,8 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import type { Storage } from "../ports/storage";
 
-const PARTIAL = ".partial";
+/** Ending of the name of a file that is being written. */
+export const PARTIAL = ".partial";
 
 /** Stores files in a folder. Each is written to a temporary file, synced and renamed, so it exists completely or not at all. */
 export function localStorage(folder: string): Storage {
