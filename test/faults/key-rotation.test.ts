@@ -4,7 +4,10 @@ import { SEALED_COLUMNS } from "../../src/backup/sealed-columns";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { contentsOf, query, waitingInstallation } from "../support/installation";
+import pg from "pg";
 import { Api } from "../support/api";
+import { someoneWaits } from "../support/database";
+import { until } from "../support/until";
 import {
   afterTest,
   emptyFolder,
@@ -80,6 +83,38 @@ test(
     const ids = new Set((await sealedIn(env.DATABASE_URL!)).map((value) => value.split(".")[0]));
     expect(ids.size).toBe(1);
     expect(await leftUnder(env.DATABASE_URL!, sealed[0]!.split(".")[0]!)).toEqual([]);
+  },
+  LONG,
+);
+
+test.each([
+  ["webhook_destinations", "sealed_secret", "id"],
+  ["model_credentials", "sealed_key", "provider"],
+])(
+  "a secret in %s that is replaced during the rotation stays the new one, and can be read with the new key",
+  async (table, column, key) => {
+    const { env, server } = await waitingInstallation();
+    const url = env.DATABASE_URL!;
+    await sealCredentials(url);
+    await server.end("SIGTERM");
+    const read = `select organization_id as organization, ${key} as name, ${column} as sealed from ${table}`;
+    const [row] = await query<{ organization: string; name: string }>(url, read);
+    const where = `${row!.organization}/${table}/${row!.name}`;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("begin");
+    await client.query(`update ${table} set ${column} = $1`, [
+      new Crypto([NEW, OLD]).seal("replaced", where),
+    ]);
+    const rotating = runToEnd("cli/keys-rotate", { ...env, ENCRYPTION_KEYS: `${NEW},${OLD}` });
+    await until(() =>
+      someoneWaits({ query: (text, values) => query(url, text, values) }, `update %${table}%`),
+    );
+    await client.query("commit");
+    await client.end();
+    expect(await rotating).toMatchObject({ code: 0, stdout: expect.stringContaining("remove the old keys") });
+    const [after] = await query<{ sealed: string }>(url, read);
+    expect(new Crypto([NEW]).open(after!.sealed, where)).toBe("replaced");
   },
   LONG,
 );
