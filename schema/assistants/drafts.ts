@@ -39,6 +39,7 @@ export class AssistantDraft {
   basedOn!: number;
   @Field({ description: "Time of the last change." })
   updatedAt!: Date;
+  content!: Readonly<Record<string, unknown>>;
 }
 
 @InputType({
@@ -128,22 +129,22 @@ export class AssistantDraftResolver {
     description:
       "Current document of the assistant with the changes of the draft, as publishing it makes it.",
   })
-  async document(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
-    return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(assistantId)) });
+  async document(@Root() draft: AssistantDraft, @Ctx() { scope }: Context) {
+    return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(draft)) });
   }
 
   @FieldResolver(() => [VariableUse], {
     description: "Variables that the document with the draft uses, as `AssistantVersion.variables`.",
   })
-  async variables(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
-    return variableUses(scope, await scope.of(Drafts).document(assistantId));
+  async variables(@Root() draft: AssistantDraft, @Ctx() { scope }: Context) {
+    return variableUses(scope, await scope.of(Drafts).document(draft));
   }
 
   @FieldResolver(() => [ConfigurationWarning], {
     description: "Values in the draft and the rest of the document that are valid but won't work.",
   })
-  configurationWarnings(@Root() { assistantId }: AssistantDraft, @Ctx() { scope }: Context) {
-    return scope.of(Drafts).warnings(assistantId);
+  configurationWarnings(@Root() draft: AssistantDraft, @Ctx() { scope }: Context) {
+    return scope.of(Drafts).warnings(draft);
   }
 }
 

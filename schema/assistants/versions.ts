@@ -1,7 +1,7 @@
 import { Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
 import { variableUses } from "../../src/conversation/functions/variable-uses";
 import { Drafts } from "../../src/assistants/versions/drafts";
-import { Versions } from "../../src/assistants/versions/versions";
+import { Versions, type ChangedAssistant } from "../../src/assistants/versions/versions";
 import type { ChangeKind, DocumentChange as Change } from "../../src/assistants/versions/differences";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { shownValue } from "../../src/platform/json/json-source";
@@ -152,8 +152,8 @@ export class VersionedAssistantResolver {
   @FieldResolver(() => AssistantVersion, {
     description: "The current version. A template is its own version 1.",
   })
-  version(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Versions).current(assistant);
+  version(@Root() assistant: Assistant & Partial<ChangedAssistant>, @Ctx() { scope }: Context) {
+    return assistant.version ?? scope.of(Versions).current(assistant);
   }
 
   @FieldResolver(() => AssistantVersionConnection, { description: "Versions, newest first by default." })

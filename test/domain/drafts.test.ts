@@ -115,6 +115,16 @@ describe("a draft", () => {
     expect((await read(id)).version.number).toBe(2);
   });
 
+  test("is shown to those who save it while others discard it", async () => {
+    const id = await newAssistant(running.api);
+    const names = Array.from({ length: 16 }, (_, index) => `Name ${index}`);
+    const answers = await Promise.all(
+      names.flatMap((name) => [save(id, { name }), running.api.gql(DISCARD, { id })]),
+    );
+    const shown = answers.flatMap(({ document }) => document?.name ?? []);
+    expect(shown).toEqual(names);
+  });
+
   test("names the variables that its document uses", async () => {
     const id = await newAssistant(running.api, { name: "A", variables: { who: "Ada", gone: null } });
     const USES = `query ($id: ID!) { assistant(id: $id) { draft { variables { name used hasValue } } } }`;

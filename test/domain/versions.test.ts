@@ -463,6 +463,17 @@ describe("who and when", () => {
     ]);
   });
 
+  test("the answer of each change at the same time names the version that it made", async () => {
+    const id = await newAssistant(running.api);
+    const change = `mutation ($id: ID!, $note: String!) {
+      updateAssistantDocument(assistantId: $id, note: $note, input: { name: $note }) { version { number note } } }`;
+    const notes = Array.from({ length: 16 }, (_, index) => `Change ${index}`);
+    const answers = await Promise.all(notes.map((note) => running.api.gql(change, { id, note })));
+    const made = answers.map(({ updateAssistantDocument: { version } }) => version);
+    expect(made.map(({ note }) => note)).toEqual(notes);
+    expect(new Set(made.map(({ number }) => number)).size).toBe(notes.length);
+  });
+
   test("restores and changes at the same time lose nothing and do not deadlock", async () => {
     const id = await newAssistant(running.api);
     await patch(id, "/voice", { prompt: "two" });

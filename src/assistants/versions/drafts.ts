@@ -13,7 +13,7 @@ import { documentOf, fileIdsIn, type Document, type DocumentValues, type Partial
 import { documentWarnings, warnOfChanges } from "./document-warnings";
 import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
-import { Versions } from "./versions";
+import { Versions, type ChangedAssistant } from "./versions";
 import { lockDocument, writeDocument } from "./write-document";
 
 export interface AssistantDraft {
@@ -21,13 +21,14 @@ export interface AssistantDraft {
   /** Number of the version that was current when the draft was begun. */
   readonly basedOn: number;
   readonly updatedAt: Date;
+  /** The changes. */
+  readonly content: DocumentValues;
 }
 
 /** What an imported draft keeps. */
 export type KeptDraft = Pick<AssistantDraft, "basedOn" | "updatedAt">;
 
 interface DraftRow extends AssistantDraft {
-  readonly content: DocumentValues;
   readonly sealedSecrets: string | null;
 }
 
@@ -58,26 +59,26 @@ export class Drafts {
     return { content: draft.content, secrets: this.secretsOf(draft) };
   }
 
-  /** The current document of the assistant with the changes of its draft, as publishing it would make it. @throws DRAFT_NOT_FOUND */
-  async document(assistantId: string): Promise<Document> {
-    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+  /** The current document of the assistant with the changes of a draft, as publishing it would make it. */
+  async document({ assistantId, content }: AssistantDraft): Promise<Document> {
     const versions = this.scope.of(Versions);
     const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
     const current = await versions.values(await versions.current(assistant));
-    const document = documentOf({ ...current, ...draft.content });
+    const document = documentOf({ ...current, ...content });
     return { ...document, fileIds: await this.existing(document.fileIds) };
   }
 
-  /** Problems in the configurations that publishing the draft would make. @throws DRAFT_NOT_FOUND */
-  async warnings(assistantId: string): Promise<ConfigurationWarning[]> {
-    return documentWarnings(this.scope, await this.document(assistantId));
+  /** Problems in the configurations that publishing a draft would make. */
+  async warnings(draft: AssistantDraft): Promise<ConfigurationWarning[]> {
+    return documentWarnings(this.scope, await this.document(draft));
   }
 
   /** The changes from a version to the draft. @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND, DRAFT_NOT_FOUND */
   async difference(assistantId: string, from: number): Promise<DocumentChange[]> {
     const versions = this.scope.of(Versions);
     const before = await versions.document(await versions.byNumber(assistantId, from));
-    return differences(before, await this.document(assistantId));
+    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    return differences(before, await this.document(draft));
   }
 
   /**
@@ -108,7 +109,7 @@ export class Drafts {
         .onConflict(["organizationId", "assistantId"])
         .merge();
       scope.forget();
-      await warnOfChanges(scope, input, await drafts.document(assistantId));
+      await warnOfChanges(scope, input, await drafts.document(stored as AssistantDraft));
       return stored as AssistantDraft;
     });
   }
@@ -118,7 +119,7 @@ export class Drafts {
    * the draft changes the same values.
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND, VERSION_CONFLICT
    */
-  async publish(assistantId: string, { note, ifVersion }: Publication = {}): Promise<Assistant> {
+  async publish(assistantId: string, { note, ifVersion }: Publication = {}): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
       const draft = (await scope.of(Drafts).row(assistantId)) ?? missing("Draft", assistantId);
@@ -127,7 +128,7 @@ export class Drafts {
       await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
       await warnOfChanges(scope, documentOf(draft.content), documentOf(await liveValues(scope, assistantId)));
       await scope.table("assistant_drafts").where({ assistantId }).delete();
-      return scope.of(Assistants).byId(assistantId);
+      return scope.of(Versions).changed(assistantId);
     });
   }
 
@@ -140,7 +141,7 @@ export class Drafts {
     assistantId: string,
     input: PartialDocument,
     { note, ifVersion, settings }: Change = {},
-  ): Promise<Assistant> {
+  ): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       checkVersion(await lockedVersion(scope, assistantId), ifVersion);
       if (Object.keys(settings ?? {}).length > 0) await scope.of(Assistants).update(assistantId, settings!);
@@ -152,7 +153,11 @@ export class Drafts {
    * Creates an assistant with a document as its first version.
    * @throws QUOTA_EXCEEDED, PROJECT_NOT_FOUND, CONFLICT, FILE_NOT_FOUND, BAD_USER_INPUT
    */
-  async create(input: AssistantInput, document: PartialDocument, note?: string | null): Promise<Assistant> {
+  async create(
+    input: AssistantInput,
+    document: PartialDocument,
+    note?: string | null,
+  ): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       const { id } = await scope.of(Assistants).create(input);
       return scope.of(Drafts).write(id, document, note);
@@ -171,12 +176,12 @@ export class Drafts {
     assistantId: string,
     input: PartialDocument,
     note: string | null | undefined,
-  ): Promise<Assistant> {
+  ): Promise<ChangedAssistant> {
     const { scope } = this;
     const { values, secrets } = await checkedDocument(scope, input);
     await writeDocument(scope, assistantId, { values, secrets, note });
     await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
-    return scope.of(Assistants).byId(assistantId);
+    return scope.of(Versions).changed(assistantId);
   }
 
   private row(assistantId: string): Promise<DraftRow | undefined> {

@@ -31,6 +31,11 @@ export interface AssistantVersion {
   readonly createdAt: Date;
 }
 
+/** An assistant after a change, with the version that it then had: others may have published since. */
+export interface ChangedAssistant extends Assistant {
+  readonly version: AssistantVersion;
+}
+
 interface VersionRow extends Omit<AssistantVersion, "id"> {
   readonly keyId: string | null;
   readonly userId: string | null;
@@ -91,6 +96,12 @@ export class Versions {
       return ids.map((id) => rows.find(({ assistantId }) => assistantId === id));
     });
     return toVersion((await loader.load(owner.id)) ?? missing("Assistant", owner.id));
+  }
+
+  /** An assistant at the end of a transaction that has locked it. @throws ASSISTANT_NOT_FOUND */
+  async changed(assistantId: string): Promise<ChangedAssistant> {
+    const assistant = await this.scope.of(Assistants).byId(assistantId);
+    return { version: await this.current(assistant), ...assistant };
   }
 
   /** @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND */
@@ -159,7 +170,7 @@ export class Versions {
    * now.
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, VERSION_NOT_FOUND
    */
-  async restore(assistantId: string, number: number, note?: string | null): Promise<Assistant> {
+  async restore(assistantId: string, number: number, note?: string | null): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       await lockDocument(scope, assistantId);
       const versions = scope.of(Versions);
@@ -168,7 +179,7 @@ export class Versions {
         values,
         note: note ?? `Restored version ${number}`,
       });
-      return scope.of(Assistants).byId(assistantId);
+      return scope.of(Versions).changed(assistantId);
     });
   }
 
