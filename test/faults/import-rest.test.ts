@@ -263,6 +263,7 @@ describe("stops, keeps what it has stored, and prints the command that continues
   test.each([
     ["is away for longer than --wait", fails(503)],
     ["asks to wait for longer", fails(429, { "Retry-After": "3600" })],
+    ["asks again and again to wait for no time", fails(429, { "Retry-After": "0" })],
   ])(
     "if the source %s",
     async (_, fault) => {
@@ -284,6 +285,18 @@ describe("stops, keeps what it has stored, and prints the command that continues
     },
     2 * SERVER_TIMEOUT_MS,
   );
+});
+
+test("a source that fails slowly is not asked for longer than --wait", async () => {
+  const { key } = await newTarget();
+  let tries = 0;
+  const url = await faulty((_, res) => {
+    tries++;
+    setTimeout(() => res.writeHead(503).end(), 1_200);
+    return true;
+  });
+  const { code } = await runToEnd("cli/import", {}, ...argumentsFor(key, url), "--wait", "3");
+  expect([code, tries]).toEqual([1, 2]); // the pauses alone would leave time for a third
 });
 
 test("a log that the source cannot show is listed, and the others are imported", async () => {

@@ -46,6 +46,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** Tries of a request that fails with status 500: other requests may succeed. */
 const TRIES_AT_500 = 4;
+/** Tries of a request after which a service that asks for no pause gets one nevertheless. */
+const TRIES_AT_ONCE = 5;
 const ASKS_TO_WAIT = new Set([408, 425, 429]);
 
 type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly failure: string };
@@ -58,19 +60,19 @@ export class Http {
   async send(url: string, sent: Sent = {}): Promise<Answer> {
     const { patienceMs, say } = this.options;
     const name = `${this.options.name} at ${new URL(url).origin}`; // without credentials, and what a link may contain
-    for (let [tries, waited] = [1, 0]; ; tries++) {
+    for (let [tries, failedAt] = [1, 0]; ; tries++) {
       const tried = await this.try(url, sent);
       const problem = problemOf(tried, sent);
       if (problem === undefined && "answer" in tried) return tried.answer;
       if ("answer" in tried && tried.answer.status === 500 && tries >= TRIES_AT_500)
         throw new RefusedError(500, `${name} failed with status 500 each of ${tries} times.`);
-      const asked = "pauseMs" in tried ? tried.pauseMs : undefined;
-      const pause = asked ?? Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+      if (tries === 1) failedAt = performance.now();
+      const waited = Math.round(performance.now() - failedAt); // with the time of tries: a hanging service fails slowly
+      const pause = pauseAfter(tried, tries);
       if (waited + pause > patienceMs)
         throw new ImportStoppedError(`${name} ${problem}, also after ${Math.round(waited / 1_000)} s.`);
       say(`${name} ${problem}. Trying again in ${Math.ceil(pause / 1_000)} s.`);
       await sleep(pause);
-      waited += pause;
     }
   }
 
@@ -98,6 +100,13 @@ function problemOf(tried: Try, { problemIn }: Sent): string | undefined {
   if (status >= 500) return `failed with status ${status}`;
   if (ASKS_TO_WAIT.has(status)) return `asks to wait (status ${status})`;
   return problemIn?.(tried.answer);
+}
+
+/** The time before the next try. */
+function pauseAfter(tried: Try, tries: number): number {
+  const asked = "pauseMs" in tried ? tried.pauseMs : undefined;
+  if (asked !== undefined && (asked > 0 || tries <= TRIES_AT_ONCE)) return asked;
+  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
 }
 
 /** The time that the header Retry-After names, in milliseconds: seconds or a date. */
