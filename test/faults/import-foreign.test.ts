@@ -33,6 +33,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     { id: 7, name: "Seven", color: "red", ...TIMES },
     { id: "a/b?c", name: "Odd", description: null, variables: { n: 1 } },
     { id: "nameless" },
+    { id: 7, name: "Seven again" },
   ]),
   ...Object.fromEntries(
     ["7", "a%2Fb%3Fc", "nameless"].flatMap((id) => [
@@ -47,6 +48,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     { id: 1, type: "TEXT", label: "Grace", createdAt: "2023-01-01T00:00:00Z" },
     { id: 2, type: "VOICE", label: "+41445550100", createdAt: "2023-01-02T00:00:00Z" },
     { id: 3, type: "PIGEON", label: "", createdAt: "2023-01-03T00:00:00Z" },
+    { id: 1, type: "TEXT", label: "Grace again", createdAt: "2023-01-04T00:00:00Z" },
   ],
   "/rest/v1/assistants/7/log/1": {
     ...{
@@ -66,10 +68,12 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     { id: 5, value: KEY, type: "SECRET", status: "ACTIVE" },
     { id: 4, value: "8f1…0b9d", type: "SECRET", status: "ACTIVE" },
     { id: 3, value: "a-key-only-for-imports", type: "SECRET", status: "ACTIVE", permissions: ["import"] },
+    { id: 5, value: `${KEY}-again`, type: "SECRET", status: "ACTIVE" },
   ],
   "/rest/v1/settings": [
     { id: 1, url: "https://example.com/hook", secret: "s", name: null, ...TIMES },
     { id: 2, url: "http://10.0.0.1/hook", secret: "s", name: null },
+    { id: 1, url: "https://example.com/again", secret: "s", name: null },
   ],
 };
 
@@ -115,6 +119,13 @@ describe("an import from a service of another kind", () => {
       theme: { title: "T" },
       mode: "VOICE_ONLY",
     });
+  });
+
+  test("imports the first of several records with the same id", async () => {
+    expect((await api.get("/rest/v1/assistants/7", 200)).name).toBe("Seven");
+    expect((await api.get("/rest/v1/settings", 201)).map(({ url }: JsonObject) => url)).toEqual([
+      "https://example.com/hook",
+    ]);
   });
 
   test("keeps the times that the source shows, and lists the records without any", async () => {
@@ -164,6 +175,13 @@ describe("an import from a service of another kind", () => {
       "Files: The source answers /rest/v1/files?order=asc&page=1&take=100 with status 404",
     ],
     ["the id of the organization", "The organization's id, 9:"],
+    ["another assistant with an id", "more than one assistant with this id: the first one counts. [7]"],
+    ["another log with an id", "more than one log with this id: the first one counts. [1]"],
+    ["another API key with an id", "more than one API key with this id: the first one counts. [5]"],
+    [
+      "another destination with an id",
+      "more than one webhook destination with this id: the first one counts. [1]",
+    ],
   ])("lists %s", (_, text) => {
     expect(result.stdout).toEqual(
       typeof text === "string" ? expect.stringContaining(text) : expect.stringMatching(text),
@@ -188,6 +206,25 @@ describe("an import from a service of another kind", () => {
     );
     expect(labels).toEqual(["Grace", "+41445550100"]);
   });
+});
+
+test("lists an end and errors of a log that cannot be read", () => {
+  const errors = [
+    { at: "2023-01-01T00:00:00Z", message: "Broken" },
+    { at: "then", message: "Lost" },
+  ];
+  const log = {
+    id: "1",
+    type: "TEXT",
+    createdAt: "2023-01-01T00:00:00Z",
+    metadata: { endedAt: "late", errors },
+  };
+  const { input, problems } = logOf(log, log);
+  expect(input!.errors).toEqual([{ at: "2023-01-01T00:00:00.000Z", message: "Broken" }]);
+  expect(problems).toEqual([
+    "An error of this log has no time or no text that can be read: it is left out.",
+    "The end of this log is no time that can be read: it is that of its last message.",
+  ]);
 });
 
 test.each<[string, unknown]>([

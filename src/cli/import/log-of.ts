@@ -43,13 +43,14 @@ export function logOf(item: JsonObject, log: JsonObject): MappedLog {
   for (const name of Object.keys(metadata))
     if (!METADATA.has(name)) problems.push(`metadata.${name} of logs has no place here.`);
   const { person, rest } = customerOf(log.customerMetadata);
-  const errors = objectsIn(metadata.errors).flatMap(({ at, message }) =>
-    timeOf(at) !== undefined && typeof message === "string" ? [{ at: timeOf(at), message }] : [],
-  );
+  const errors = errorsIn(metadata.errors, problems);
+  const endedAt = timeOf(metadata.endedAt);
+  if (endedAt === undefined && metadata.endedAt != null)
+    problems.push("The end of this log is no time that can be read: it is that of its last message.");
   const input = {
     ...{ id: textOf(item.id), type, createdAt, messages, metadata: rest, ...person },
     label: textOf(item.label),
-    endedAt: timeOf(metadata.endedAt),
+    endedAt,
     endedReason: textOf(metadata.endedReason),
     phoneNumber: textOf(metadata.phoneNumber),
     recordingUrl: textOf(log.recordingUrl),
@@ -68,6 +69,17 @@ function customerOf(value: unknown): { person: JsonObject; rest: JsonObject } {
       delete rest[name];
     }
   return { person, rest };
+}
+
+/** The errors of a log that have a time and a text. */
+function errorsIn(value: unknown, problems: string[]): JsonObject[] {
+  const given = Array.isArray(value) ? (value as unknown[]) : [];
+  const errors = objectsIn(given).flatMap(({ at, message }) =>
+    timeOf(at) !== undefined && typeof message === "string" ? [{ at: timeOf(at), message }] : [],
+  );
+  if (errors.length < given.length || (value != null && !Array.isArray(value)))
+    problems.push("An error of this log has no time or no text that can be read: it is left out.");
+  return errors;
 }
 
 /** The messages of a log: a list, or an object with one. */

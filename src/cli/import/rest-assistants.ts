@@ -36,7 +36,7 @@ export async function importAssistants(work: Import): Promise<string[]> {
   const { source, target, report, progress } = work;
   const all = await required(async () => {
     const found: JsonObject[] = [];
-    for await (const one of source.list("/rest/v1/assistants")) found.push(one);
+    for await (const one of source.list("/rest/v1/assistants", "assistant", report)) found.push(one);
     return found;
   });
   const times = timesInIds(all);

@@ -14,7 +14,7 @@ export async function importFiles(work: Import): Promise<void> {
   const { source, report, progress } = work;
   const stored = await storedIds(work);
   let count = 0;
-  for await (const file of source.list("/rest/v1/files")) {
+  for await (const file of source.list("/rest/v1/files", "file", report)) {
     progress(`Files: ${++count}`);
     const id = textOf(file.id) ?? "";
     if (stored.has(id)) report.unchanged("files");

@@ -28,7 +28,7 @@ export async function importLogs(work: Import, assistantId: string): Promise<voi
     for (const log of logs) if (log) await batch.add(log);
   };
   let count = 0;
-  for await (const item of source.list(`${path}/logs`)) {
+  for await (const item of source.list(`${path}/logs`, "log", report)) {
     progress(`Logs of assistant ${assistantId}: ${++count}`);
     if (stored.has(textOf(item.id) ?? "")) report.unchanged("logs");
     else if (waiting.push(item) === AT_ONCE) await read();

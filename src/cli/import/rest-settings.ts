@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
 import { timeOf, timesIn } from "./log-of";
-import { objectsIn, textOf } from "./source";
+import { firstOfEach, objectsIn, textOf } from "./source";
 import { defined, type Import } from "./work";
 
 const STORE_KEY = "mutation ImportKey($input: ImportKeyInput!) { importKey(input: $input) { id status } }";
@@ -15,7 +15,8 @@ const MASKED = /…|\*{3}|\.{3}/;
 
 /** Imports the keys with their values, oldest first. */
 export async function importKeys({ source, target, report, progress }: Import): Promise<void> {
-  const keys = await inOrder(source, objectsIn(await source.json("/rest/v1/organization/keys")));
+  const listed = objectsIn(await source.json("/rest/v1/organization/keys"));
+  const keys = await inOrder(source, firstOfEach(listed, "API key", report));
   const stored = objectsIn((await target.run(KEYS)).keys);
   for (const [index, key] of keys.entries()) {
     const id = textOf(key.id) ?? "";
@@ -79,7 +80,8 @@ async function inOrder(source: Import["source"], keys: readonly JsonObject[]): P
 
 /** Imports the webhook destinations of the organization with their secrets. */
 export async function importDestinations({ source, target, report, progress }: Import): Promise<void> {
-  const destinations = objectsIn(await source.json("/rest/v1/settings")).toReversed();
+  const listed = objectsIn(await source.json("/rest/v1/settings"));
+  const destinations = firstOfEach(listed, "webhook destination", report).toReversed();
   const stored = objectsIn((await target.run(DESTINATIONS)).webhookDestinations);
   for (const [index, { id: given, url, secret, name, events, ...times }] of destinations.entries()) {
     const id = textOf(given) ?? "";

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { DeniedError, ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
+import type { Report } from "./report";
 
 const PAGE_SIZE = 100;
 
@@ -11,6 +12,21 @@ export const textOf = (value: unknown): string | undefined => {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;
 };
+
+/** The first entry with each id, and those without one. The report lists the others. @param noun of an entry */
+export function firstOfEach(entries: readonly JsonObject[], noun: string, report: Report): JsonObject[] {
+  const seen = new Set<unknown>();
+  return entries.filter(({ id }) => {
+    const isRepeated = seen.has(id);
+    if (id !== undefined) seen.add(id);
+    if (isRepeated)
+      report.refuse(
+        `The source lists more than one ${noun} with this id: the first one counts.`,
+        textOf(id) ?? "",
+      );
+    return !isRepeated;
+  });
+}
 
 /** The service that records come from. */
 export class Source {
@@ -37,15 +53,16 @@ export class Source {
     throw new RefusedError(200, `The source answers ${path} with something else than an object.`);
   }
 
-  /** All entries of a list, oldest first, page after page. */
-  async *list(path: string): AsyncGenerator<JsonObject> {
+  /** All entries of a list, oldest first, page after page. @param noun of an entry, for the report about those that a page repeats */
+  async *list(path: string, noun: string, report: Report): AsyncGenerator<JsonObject> {
     const seen = new Set<unknown>();
     for (let page = 1; ; page++) {
       const answer = await this.json(`${path}?order=asc&page=${page}&take=${PAGE_SIZE}`);
       const { data = answer, meta } = isObject(answer) ? answer : {};
       const entries = objectsIn(data);
       // A page with nothing new is the answer of a service without pages.
-      const fresh = entries.filter(({ id }) => !seen.has(id));
+      const unseen = entries.filter(({ id }) => !seen.has(id));
+      const fresh = firstOfEach(unseen, noun, report);
       for (const entry of fresh) seen.add(entry.id);
       yield* fresh;
       const hasMore = isObject(meta) ? meta.hasNextPage === true : entries.length >= PAGE_SIZE;
