@@ -350,6 +350,19 @@ describe("parley import retell", () => {
     expect(voice.functions).toHaveLength(1);
   });
 
+  test("gives agents whose id the dashboard has removed the ids of their response engines", async () => {
+    const exported = { ...retellSample, agent_id: "", agent_name: "Exported" };
+    const flow = { type: "conversation-flow", conversation_flow_id: "conversation_flow_1" };
+    const file = fileOf([exported, { ...exported, response_engine: flow, retellLlmData: null }]);
+    const { code, stdout } = await runToEnd("cli/import", env, "retell", file);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("assistants: 2 imported")]);
+    expect(stdout).toContain("The file has no agent_id: the assistant has the id of the response engine");
+    expect(await at(running.api, "llm_1")).toMatchObject({ name: "Exported" });
+    expect(await at(running.api, "conversation_flow_1")).toMatchObject({ name: "Exported" });
+    const again = await runToEnd("cli/import", env, "retell", file);
+    expect(again.stdout).toContain("assistants: 0 imported, 2 already here");
+  });
+
   test("imported again, keeps the secrets of functions", async () => {
     await expectSecretsKept("retell", "kept-retell", fileOf({ ...retellSample, agent_id: "kept-retell" }));
   });

@@ -123,7 +123,7 @@ function normalized(given: JsonObject): JsonObject {
 export function mapRetell(agent: JsonObject): Mapped {
   const fields = new Fields(agent);
   const notes: string[] = [];
-  const id = fields.text("agent_id");
+  const id = fields.text("agent_id") || idOfEngine(fields, notes);
   if (!isObject(fields.peek(LLM)))
     notes.push(
       "The response engine is not in the file or is no LLM of the vendor: prompt, greeting and tools are missing.",
@@ -149,6 +149,15 @@ export function mapRetell(agent: JsonObject): Mapped {
     ...configurationsOf(shared, voice, models),
   };
   return { input, notes: [...notes, ...notesOfSet(input, RETELL), ...notesOf(fields, REASONS)] };
+}
+
+/** Files that the dashboard exports have an empty `agent_id`, but ids of response engines. */
+function idOfEngine(fields: Fields, notes: string[]): string | undefined {
+  const paths = [`${LLM}.llm_id`, "response_engine.llm_id", "response_engine.conversation_flow_id"];
+  const path = paths.find((one) => textOf(fields.peek(one)));
+  if (path !== undefined)
+    notes.push(`The file has no agent_id: the assistant has the id of the response engine, ${path}.`);
+  return path && fields.text(path);
 }
 
 function greetingOf(fields: Fields, notes: string[]): string | undefined {
