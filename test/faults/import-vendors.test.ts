@@ -363,6 +363,14 @@ describe("parley import retell", () => {
     expect(again.stdout).toContain("assistants: 0 imported, 2 already here");
   });
 
+  test("lists a conversation flow in one sentence", () => {
+    const nodes = [{ id: "a", instruction: { type: "prompt", text: "Ask {{name}}." } }, { id: "b" }];
+    const { notes } = mapRetell({ ...retellSample, conversationFlow: { global_prompt: "Be kind.", nodes } });
+    expect(notes.filter((note) => note.includes("conversationFlow"))).toEqual([
+      "conversationFlow is a conversation flow: build a workflow for it.",
+    ]);
+  });
+
   test("imported again, keeps the secrets of functions", async () => {
     await expectSecretsKept("retell", "kept-retell", fileOf({ ...retellSample, agent_id: "kept-retell" }));
   });

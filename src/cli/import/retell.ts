@@ -30,7 +30,6 @@ const REASONS: Reasons = [
   [/^(assigned_tags|channel|llmURL)\b/, OF_VENDOR],
   [/^retellLlmData\.(llm_id|version)$/, OF_VENDOR],
   [/^response_engine\b/, "names a response engine of the vendor"],
-  [/^conversationFlow\b/, "is a conversation flow: build a workflow for it"],
   [
     /^(webhook_url|webhook_events|webhook_timeout_ms)\b/,
     "receives events: create a webhook destination for it",
@@ -124,6 +123,9 @@ export function mapRetell(agent: JsonObject): Mapped {
   const fields = new Fields(agent);
   const notes: string[] = [];
   const id = fields.text("agent_id") || idOfEngine(fields, notes);
+  if (fields.object("conversationFlow"))
+    // hundreds of fields in one sentence
+    notes.push("conversationFlow is a conversation flow: build a workflow for it.");
   if (!isObject(fields.peek(LLM)))
     notes.push(
       "The response engine is not in the file or is no LLM of the vendor: prompt, greeting and tools are missing.",
