@@ -58,6 +58,16 @@ export class ImportCallInput {
   answeredAt?: Date | null;
 }
 
+@InputType({ description: "Version of an assistant that spoke in an imported log." })
+export class ImportLogVersionInput {
+  @Rule({ maxLength: 255 })
+  @Field(() => ID, { description: "Id of the assistant, which may be deleted." })
+  assistantId!: string;
+  @Rule({ minimum: 1 })
+  @Field(() => Int, { description: "Number of the version, from 1; it may have been removed." })
+  number!: number;
+}
+
 @InputType({ description: "Log of another service, of a conversation that has ended." })
 export class ImportLogInput {
   @Rule({ minLength: 1, maxLength: 255 })
@@ -141,6 +151,13 @@ export class ImportLogInput {
       "Number of the version of the assistant that answered, from 1; it may have been removed. Default: none.",
   })
   assistantVersion?: number | null;
+  @Rule({ maxItems: 1_000 })
+  @Field(() => [ImportLogVersionInput], {
+    nullable: true,
+    description:
+      "Versions of all assistants of the workflow, as `Chat.versions`. Default: only `assistantVersion`.",
+  })
+  versions?: ImportLogVersionInput[] | null;
   @Field(() => Boolean, {
     nullable: true,
     description: "Whether a draft answered that was based on this version. Default: false.",

@@ -46,13 +46,14 @@ export async function fillOrganization(api: Api, logs = 12): Promise<Filled> {
   await fillAssistant(api, first, project.id, fileId);
   await saveDraft(api, second);
   await addServer(api, second);
-  await addWorkflow(api, first, project.id);
+  const workflowId = await addWorkflow(api, [first, second], project.id);
   const live = await addLogs(api, [first, second, third], logs);
+  await addWorkflowLog(api, workflowId);
   await addForeignLog(api, first);
   await addFacts(api, [first, second, third]);
   await addSettings(api, first, project.id);
   await api.delete(`/rest/v1/assistants/${third}`, 200);
-  return { assistants: [first, second], deleted: third, live, logs: logs + 2, fileId };
+  return { assistants: [first, second], deleted: third, live, logs: logs + 3, fileId };
 }
 
 async function fillAssistant(api: Api, id: string, projectId: string, fileId: string): Promise<void> {
@@ -96,7 +97,12 @@ const addServer = (api: Api, id: string) =>
     { id },
   );
 
-async function addWorkflow(api: Api, assistantId: string, projectId: string): Promise<void> {
+/** @returns its id */
+async function addWorkflow(
+  api: Api,
+  [assistantId, next]: [string, string],
+  projectId: string,
+): Promise<string> {
   const { createWorkflow: workflow } = await api.gql(
     "mutation ($input: CreateWorkflowInput!) { createWorkflow(input: $input) { id } }",
     { input: { name: "Intake", key: "intake", projectId } },
@@ -106,6 +112,7 @@ async function addWorkflow(api: Api, assistantId: string, projectId: string): Pr
     { type: "START", name: "Start", metadata: { x: 1, y: 2 } },
     { type: "PROMPT", name: "Ask", assistantId, instructions: "Ask for {name}." },
     { type: "END", name: "End", message: "Bye." },
+    { type: "PROMPT", name: "Hand over", assistantId: next },
   ])
     ids.push(
       (
@@ -118,6 +125,8 @@ async function addWorkflow(api: Api, assistantId: string, projectId: string): Pr
   for (const edge of [
     { fromNodeId: ids[0], toNodeId: ids[1] },
     { fromNodeId: ids[1], toNodeId: ids[2], kind: "MODEL", description: "done", collects: ["name"], rank: 3 },
+    { fromNodeId: ids[1], toNodeId: ids[3], kind: "MODEL", description: "other" },
+    { fromNodeId: ids[3], toNodeId: ids[2] },
   ])
     await api.gql(
       "mutation ($id: ID!, $input: CreateWorkflowEdgeInput!) { createWorkflowEdge(workflowId: $id, input: $input) { id } }",
@@ -128,6 +137,12 @@ async function addWorkflow(api: Api, assistantId: string, projectId: string): Pr
     input: { type: "TEXT_BUBBLE", workflowId: workflow.id, key: "site", enabled: false },
   });
   await api.gql(deployment, { input: { type: "API", assistantId, assistantVersion: 2, projectId } });
+  return workflow.id;
+}
+
+async function addWorkflowLog(api: Api, workflowId: string): Promise<void> {
+  const start = "mutation ($id: ID!) { startChat(input: { workflowId: $id }) { id } }";
+  await endChat(api, (await api.gql(start, { id: workflowId })).startChat.id, "done");
 }
 
 async function addSettings(api: Api, assistantId: string, projectId: string): Promise<void> {

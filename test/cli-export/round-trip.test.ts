@@ -61,6 +61,11 @@ describe("an export", () => {
       assistantVersion: (assistants[0]!.version as { number: number }).number,
       draft: false,
     });
+    const numbers = assistants.map(({ id, version }) => ({
+      ...{ assistantId: id, number: (version as { number: number }).number },
+    }));
+    const ofWorkflow = logs.find(({ workflowId }) => workflowId !== null);
+    expect(ofWorkflow!.versions).toEqual(expect.arrayContaining(numbers));
     expect(logs.find(({ id }) => id === "old/42 é")).toMatchObject({
       ...{
         label: "Ms. Lovelace",
@@ -130,7 +135,7 @@ describe("an import of the export into an empty organization", () => {
   beforeAll(async () => {
     const { code, stdout, stderr } = await importInto(copy.importKey);
     if (code !== 0) throw new Error(stdout + stderr);
-    expect(stdout).toContain("  logs: 13 imported, 0 already here");
+    expect(stdout).toContain("  logs: 14 imported, 0 already here");
     const versions = linesIn(folder, "versions.ndjson").length;
     expect(stdout).toContain(`  versions: ${versions} imported, 0 already here`);
     expect(stdout).toContain(
@@ -171,6 +176,14 @@ describe("an import of the export into an empty organization", () => {
       expect.stringContaining("Nothing has changed: everything that can be taken over is here."),
     ]);
     expect(await state()).toEqual(before);
+  });
+
+  test("shows the versions of all assistants of a workflow in its conversations", async () => {
+    const { id } = linesIn(folder, "logs.ndjson").find(({ workflowId }) => workflowId !== null)!;
+    const versionsIn = async (from: Api) =>
+      (await from.gql("query ($id: ID!) { chat(id: $id) { versions { id number } } }", { id })).chat.versions;
+    expect(await versionsIn(api)).toHaveLength(2);
+    expect(await versionsIn(copy.api)).toEqual(await versionsIn(api));
   });
 
   test("has versions that can be restored, and a draft that can be published", async () => {

@@ -42,7 +42,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   Organization: ["analyticUrl", "warnings"],
   Assistant: ["chats", "configurationWarnings", "log", "logs", "template", "versions"],
   AssistantDraft: ["assistantId", "configurationWarnings", "variables"],
-  AssistantVersion: ["id", "variables"],
+  AssistantVersion: ["variables"],
   AttachedFile: ["detectedType", "name", "size"],
   VoiceConfiguration: ["id"],
   SmsConfiguration: ["id"],
@@ -60,7 +60,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   Log: ["chat", "createdAt", "id", "lengthSeconds", "type", "version"],
   Chat: [
     ...["assistant", "assistantId", "channel", "endedReason", "id", "label", "log", "messages", "metadata"],
-    ...["recordingUrl", "startedAt", "status", "version", "versions"],
+    ...["recordingUrl", "startedAt", "status", "version"],
   ],
   Call: ["assistant", "chat", "log"],
   EndUser: ["chats", "id"],

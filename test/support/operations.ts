@@ -249,6 +249,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
       {
         id: "imported/log",
         ...{ workflowId: "workflow", workflowNodeId: "node", deploymentId: "deployment" },
+        versions: [{ assistantId: "speaker", number: 1 }],
         type: "TEXT",
         createdAt: "2024-05-01T12:00:00Z",
         messages: [{ id: "1", role: "USER", content: "changed" }],

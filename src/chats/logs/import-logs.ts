@@ -43,6 +43,8 @@ export interface ImportedLog {
   readonly workflowNodeId?: string | null;
   readonly deploymentId?: string | null;
   readonly assistantVersion?: number | null;
+  /** Versions of all assistants of the workflow. */
+  readonly versions?: readonly { readonly assistantId: string; readonly number: number }[] | null;
   readonly draft?: boolean | null;
   readonly errors?: readonly { readonly at: Date; readonly message: string }[] | null;
   readonly messages: readonly ImportedMessage[];
@@ -109,6 +111,9 @@ function chatOf(assistantId: string, log: ImportedLog): New<"chats"> {
     recordingUrl: recordingUrl || null,
     ...{ workflowId: log.workflowId, workflowNodeId: log.workflowNodeId, deploymentId: log.deploymentId },
     ...{ assistantVersion: log.assistantVersion, runsDraft: log.draft ?? false },
+    speakerVersions:
+      log.versions &&
+      Object.fromEntries(log.versions.map(({ assistantId, number }) => [assistantId, number])),
     metadata: log.metadata ?? {},
     variables: log.variables ?? {},
     errors: (errors ?? []).map(({ at, message }) => ({ at: at.toISOString(), message })),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "../import/http";
-import { isObject } from "../import/source";
+import { isObject, objectsIn } from "../import/source";
 import type { Line } from "./format";
 import { CALL, ENTRY, LOG } from "./selections";
 import { isGone, UnreadableError } from "./server";
@@ -109,14 +109,21 @@ const variablesOf = (batch: readonly Edge[]): JsonObject =>
     ]),
   );
 
+/** A version by its assistant and number; its id consists of both. */
+const versionOf = ({ id, number }: JsonObject): JsonObject => ({
+  assistantId: String(id).replace(/\.\d+$/, ""),
+  number,
+});
+
 function lineOf(
   { chat, messageCount: _count, ...entry }: JsonObject,
   log: JsonObject,
   call: Line | null,
 ): Line {
-  const { user, ...facts } = withIds(isObject(chat) ? chat : {});
+  const { user, versions: listed, ...facts } = withIds(isObject(chat) ? chat : {});
   const uniqueId = isObject(user) ? user.uniqueId : null;
+  const versions = facts.workflowId === null ? null : objectsIn(listed).map(versionOf);
   const { messages, ...others } = log;
   const items = isObject(messages) ? messages.items : [];
-  return { ...entry, ...facts, uniqueId, ...others, call, messages: items };
+  return { ...entry, ...facts, versions, uniqueId, ...others, call, messages: items };
 }

@@ -42,7 +42,7 @@ async function isHere({ target }: FolderImport, id: string): Promise<boolean> {
 const ASSISTANT =
   "query ($assistantId: ID!) { logs(first: 1, filter: { assistantId: $assistantId }) { nodes { id } } }";
 const LOG =
-  "id type createdAt label endedAt endedReason recordingUrl phoneNumber uniqueId variables workflowId workflowNodeId deploymentId assistantVersion draft";
+  "id type createdAt label endedAt endedReason recordingUrl phoneNumber uniqueId variables workflowId workflowNodeId deploymentId assistantVersion versions draft";
 const CALL = "kind createdAt dialedAt answeredAt";
 const PERSON = "userName userId anonymousId externalId";
 const MESSAGE = "id role channel content metadata toolCallId toolCalls createdAt";
