@@ -4,6 +4,7 @@ import { removeAssistant } from "../../src/chats/chats/remove-assistant";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import type { AssistantRow } from "../../src/assistants/assistants/statements";
 import { Templates } from "../../src/assistants/configurations/templates";
+import { Versions } from "../../src/assistants/versions/versions";
 import { Configurations } from "../../src/assistants/configurations/configurations";
 import type { ToolServer } from "../../src/assistants/tool-servers/tool-servers";
 import { configurationWarnings } from "../../src/assistants/assistants/warnings";
@@ -181,9 +182,12 @@ export class AssistantResolver {
   updateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
     @Arg("input", { description: "Changes to apply." }) input: UpdateAssistantInput,
+    @Selected() selected: readonly string[],
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Assistants).update(id, input);
+    return selected.includes("version")
+      ? scope.of(Versions).update(id, input)
+      : scope.of(Assistants).update(id, input);
   }
 
   @Mutation(() => Deleted, {

@@ -465,13 +465,18 @@ describe("who and when", () => {
 
   test("the answer of each change at the same time names the version that it made", async () => {
     const id = await newAssistant(running.api);
-    const change = `mutation ($id: ID!, $note: String!) {
-      updateAssistantDocument(assistantId: $id, note: $note, input: { name: $note }) { version { number note } } }`;
-    const notes = Array.from({ length: 16 }, (_, index) => `Change ${index}`);
-    const answers = await Promise.all(notes.map((note) => running.api.gql(change, { id, note })));
-    const made = answers.map(({ updateAssistantDocument: { version } }) => version);
-    expect(made.map(({ note }) => note)).toEqual(notes);
-    expect(new Set(made.map(({ number }) => number)).size).toBe(notes.length);
+    const shown = "{ version { number document } }";
+    const changes = [
+      `updateAssistantDocument(assistantId: $id, input: { name: $name }) ${shown}`,
+      `updateAssistant(id: $id, input: { name: $name }) ${shown}`,
+    ].map((field) => `mutation ($id: ID!, $name: String!) { changed: ${field} }`);
+    const names = Array.from({ length: 24 }, (_, index) => `Name ${index}`);
+    const answers = await Promise.all(
+      names.map((name, index) => running.api.gql(changes[index % 2]!, { id, name })),
+    );
+    const made = answers.map(({ changed: { version } }) => version);
+    expect(made.map(({ document }) => document.name)).toEqual(names);
+    expect(new Set(made.map(({ number }) => number)).size).toBe(names.length);
   });
 
   test("restores and changes at the same time lose nothing and do not deadlock", async () => {

@@ -11,7 +11,7 @@ import { countPerId, perId, readCounts, readPerId } from "../../platform/databas
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
-import { Assistants, type Assistant } from "../assistants/assistants";
+import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import { VersionKeeper } from "../history/version-keeper";
 import { differences, type DocumentChange } from "./differences";
 import { documentOf, type Document, type DocumentValues } from "./document";
@@ -102,6 +102,14 @@ export class Versions {
   async changed(assistantId: string): Promise<ChangedAssistant> {
     const assistant = await this.scope.of(Assistants).byId(assistantId);
     return { version: await this.current(assistant), ...assistant };
+  }
+
+  /** As `Assistants.update`, with the version that the assistant then has. */
+  async update(id: string, input: Partial<AssistantInput>): Promise<ChangedAssistant> {
+    return this.scope.transaction(async (scope) => {
+      await scope.of(Assistants).update(id, input);
+      return scope.of(Versions).changed(id);
+    });
   }
 
   /** @throws ASSISTANT_NOT_FOUND, VERSION_NOT_FOUND */
