@@ -31,9 +31,11 @@ export function serializeError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** Whether the database or a service is away or read-only, which fails many requests alike. */
+const OUTAGES = new Set<string>(["UNAVAILABLE", "INSUFFICIENT_STORAGE"]);
+
+/** Whether the database or a service is away or read-only, or the disk is full, which fails many requests alike. */
 const isOutage = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof DomainError) && publicError(error).code === "UNAVAILABLE";
+  error instanceof Error && !(error instanceof DomainError) && OUTAGES.has(publicError(error).code);
 
 /** Logs failures of an outage, such as that of the database, once a minute; `failures` counts those since the last line. */
 function limitOutages(): NonNullable<NonNullable<pino.LoggerOptions["hooks"]>["logMethod"]> {
