@@ -39,10 +39,10 @@ export const KEYS_FILE = "encryption-keys";
 /** Writes a consistent backup of an installation while it runs. */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { crypto, version, url, encryptionKeys } = options;
-  const parts = await newParts(options);
   const snapshot = await openSnapshot(url);
   try {
     await checkStore(snapshot, options.storage);
+    const parts = await newParts(options);
     const { migrations, sequences, at } = snapshot.shape;
     const shapes = snapshot.shape.tables.filter(({ name }) => !EXCLUDED_TABLES.includes(name));
     const tables = [];
@@ -66,9 +66,11 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   }
 }
 
-/** @throws Error if the storage is another than that of the installation: all files would be missing */
+/** @throws Error if there are files, and the storage is another than that of the installation: all would be missing */
 async function checkStore(snapshot: Snapshot, storage: Storage): Promise<void> {
-  const [store] = await snapshot.rows<{ id: string }>("select id from public.file_store");
+  const [store] = await snapshot.rows<{ id: string }>(
+    "select id from public.file_store where exists (select from public.files)",
+  );
   if (store !== undefined && !(await storage.has(markerOf(store.id))))
     throw new Error(
       "DATA_DIR or S3_BUCKET does not lead to the files of this installation, so the backup would lack them. Run the command with the settings of the server. If the files were moved or lost, run `npm run files:adopt` first.",

@@ -21,6 +21,7 @@ import {
   emptyDatabase,
   emptyFolder,
   SERVER_TIMEOUT_MS,
+  preparedDatabase,
   runToEnd,
   startServer,
 } from "../support/server";
@@ -358,10 +359,14 @@ test(
       code: 1,
       stderr: expect.stringMatching(/cannot be reached for s3:\/\/files \(ECONNREFUSED\).* S3_ENDPOINT/),
     });
-    expect(await backup({ DATA_DIR: emptyFolder() })).toMatchObject({
+    const otherFolder = { DATA_DIR: emptyFolder() };
+    expect(await backup(otherFolder)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("does not lead to the files of this installation"),
     });
+    const another = { DATABASE_URL: await preparedDatabase() };
+    await (await startServer({ ...env, ...another, DATA_DIR: emptyFolder() })).end("SIGTERM");
+    expect(await backup({ ...another, ...otherFolder })).toMatchObject({ code: 0 }); // it has no files
     const files = join(env.DATA_DIR!, "files");
     const path = readdirSync(files, { recursive: true }).find((name) => String(name).endsWith(id));
     rmSync(join(files, String(path)));
