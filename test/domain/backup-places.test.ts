@@ -148,6 +148,12 @@ describe("a store that cannot be used is refused with the setting to correct:", 
     ],
     ["a used prefix", "s3://backups/plain", {}, /s3:\/\/backups\/plain is not empty/],
     ["another protocol", "gs://backups/new", {}, /s3:\/\/bucket\/prefix/],
+    [
+      "a name that no bucket can have",
+      "s3://My_Backups/new",
+      {},
+      /buckets have 3 to 63 characters: small letters/,
+    ],
   ];
   test.each(cases)("%s", async (_, target, other, expected) => {
     await expect(write(target, undefined, other)).rejects.toThrow(expected);

@@ -18,7 +18,7 @@ export function openBackupPlace(target: string, config: Config): BackupPlace {
     return s3BackupPlace(bucket, path.split("/").filter(Boolean), config, new BoundedAnswers());
   if (/^\w+:\/\//.test(target))
     throw new Error(
-      `${quoted(target)} is not a place for a backup. Name a folder, or a bucket and a prefix as in s3://bucket/prefix.`,
+      `${quoted(target)} is not a place for a backup. Name a folder, or a bucket and a prefix as in s3://bucket/prefix. Names of buckets have 3 to 63 characters: small letters, digits, dots and hyphens.`,
     );
   return localBackupPlace(resolve(target));
 }
