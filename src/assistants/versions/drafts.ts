@@ -55,7 +55,7 @@ export class Drafts {
 
   /** The draft for a conversation. @throws DRAFT_NOT_FOUND */
   async copy(assistantId: string): Promise<DraftCopy> {
-    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    const draft = await this.found(assistantId);
     return { content: draft.content, secrets: this.secretsOf(draft) };
   }
 
@@ -77,7 +77,7 @@ export class Drafts {
   async difference(assistantId: string, from: number): Promise<DocumentChange[]> {
     const versions = this.scope.of(Versions);
     const before = await versions.document(await versions.byNumber(assistantId, from));
-    const draft = (await this.row(assistantId)) ?? missing("Draft", assistantId);
+    const draft = await this.found(assistantId);
     return differences(before, await this.document(draft));
   }
 
@@ -122,7 +122,7 @@ export class Drafts {
   async publish(assistantId: string, { note, ifVersion }: Publication = {}): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
-      const draft = (await scope.of(Drafts).row(assistantId)) ?? missing("Draft", assistantId);
+      const draft = await scope.of(Drafts).found(assistantId);
       checkVersion(number, ifVersion);
       const secrets = scope.of(Drafts).secretsOf(draft);
       await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
@@ -182,6 +182,10 @@ export class Drafts {
     await writeDocument(scope, assistantId, { values, secrets, note });
     await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
     return scope.of(Versions).changed(assistantId);
+  }
+
+  private async found(assistantId: string): Promise<DraftRow> {
+    return (await this.row(assistantId)) ?? missing("Draft", assistantId);
   }
 
   private row(assistantId: string): Promise<DraftRow | undefined> {

@@ -29,6 +29,7 @@ export function removeNames(operations: object): void {
     );
 }
 
+/** The files in a value, each once. */
 export function uploadsIn(value: object): ReadonlySet<Upload> {
   const uploads = new Set<Upload>();
   JSON.stringify(value, (_name, part: unknown) => {

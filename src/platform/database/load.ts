@@ -35,7 +35,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
       await pipeline(source.read(table), client.query(copyFrom(`copy ${copyTarget(table)} from stdin`)));
     await loadJobs(client, source.readJobs());
     await setSequences(client, source.shape.sequences);
-    await analyze(client, order); // until autovacuum does, statistics of a large copy would take seconds
+    await analyze(client, order); // until autovacuum does, the first requests to a large copy would take seconds
     await client.query("commit");
     return left;
   } finally {
