@@ -5,8 +5,13 @@ import { Attached } from "../platform/attached";
 
 /** Time for an idle keep-alive connection to deliver a request that is under way, in ms. */
 const KEEP_ALIVE_GRACE_MS = 250;
-/** Time for running requests to end, in ms. */
-const REQUEST_GRACE_MS = 10_000;
+
+export interface DrainTimes {
+  /** Time in which proxies notice that the server is not ready, and it still accepts connections, in ms. */
+  readonly delayMs: number;
+  /** Time for running requests to end, in ms. */
+  readonly graceMs: number;
+}
 
 /** Shuts a server down gracefully: requests that it has started to read are answered if they end in time. */
 export class Drain {
@@ -15,11 +20,9 @@ export class Drain {
   private readonly responses = new Attached<ServerResponse>();
   private draining = false;
 
-  /** @param delayMs time in which proxies notice that the server is not ready, and it still accepts connections */
   constructor(
     private readonly server: Server,
-    private readonly graceMs = REQUEST_GRACE_MS,
-    private readonly delayMs = 0,
+    private readonly times: DrainTimes,
   ) {
     server.on("connection", (socket: Socket) => {
       this.sockets.add(socket);
@@ -36,7 +39,7 @@ export class Drain {
   /** Begins to drain: the server is not ready any more. Resolves after the delay, until which it works as before. */
   async announce(): Promise<void> {
     this.draining = true;
-    if (this.delayMs > 0) await pause(this.delayMs);
+    if (this.times.delayMs > 0) await pause(this.times.delayMs);
   }
 
   /**
@@ -57,7 +60,7 @@ export class Drain {
     );
     const timers = [
       setTimeout(() => this.closeIdle(), KEEP_ALIVE_GRACE_MS),
-      setTimeout(() => this.server.closeAllConnections(), this.graceMs),
+      setTimeout(() => this.server.closeAllConnections(), this.times.graceMs),
     ];
     await closed;
     for (const timer of timers) clearTimeout(timer);

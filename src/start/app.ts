@@ -32,6 +32,9 @@ import { reportMismatches } from "./event-mismatches";
 import { httpApp, type Interfaces } from "./http-app";
 import { openService, type Service } from "./open-service";
 
+/** Time that a server has for its jobs after its requests, when it stops, in ms. */
+const JOBS_GRACE_MS = 10_000;
+
 /** A running service. */
 export interface App {
   readonly server: Server;
@@ -122,6 +125,11 @@ const warningCodes = (schema: GraphQLSchema) =>
     .getValues()
     .map(({ name, description }) => [name, description ?? ""] as const);
 
+const drainTimes = (config: Pick<Config, "SHUTDOWN_DELAY_SECONDS" | "SHUTDOWN_GRACE_SECONDS">) => ({
+  delayMs: config.SHUTDOWN_DELAY_SECONDS * 1_000,
+  graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000 - JOBS_GRACE_MS,
+});
+
 async function compose(
   service: Service,
   manifest: readonly PersistedOperation[] | undefined,
@@ -131,7 +139,7 @@ async function compose(
   const { GRAPHQL_PERSISTED: mode } = config;
   const persisted =
     manifest && mode !== "off" ? runnable(manifest, mode, compiled.schema, service.logger) : undefined;
-  const drain = new Drain(server, undefined, config.SHUTDOWN_DELAY_SECONDS * 1_000);
+  const drain = new Drain(server, drainTimes(config));
   const streaming = {
     schema: compiled.schema,
     introspection: config.GRAPHQL_INTROSPECTION,

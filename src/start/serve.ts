@@ -21,9 +21,6 @@ import type { Database } from "../platform/database/database";
 import { refuseUnfitPooler, requireDirect } from "../platform/database/pooler";
 import { prepare } from "./prepare";
 
-/** How long running requests, and then running jobs, may take to end at shutdown, in ms. */
-const SHUTDOWN_GRACE_MS = 20_000;
-
 /**
  * Starts the service on its database and prints its addresses.
  * @param onReady gets a function that stops both, before the addresses are printed: a signal may follow at once
@@ -52,8 +49,8 @@ export async function serve(settings: Config, onReady: (stop: () => Promise<void
     const inReach = await app.filesInReach().catch(() => undefined); // the log has the reason
     onReady(async () => {
       await forget();
-      const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1_000 + SHUTDOWN_GRACE_MS;
-      await Promise.race([app.close(), sleep(graceMs).then(() => cutOff(logger))]);
+      const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = config;
+      await Promise.race([app.close(), sleep((delay + grace) * 1_000).then(() => cutOff(logger, grace))]);
       await database.stop();
     });
     if (hold) console.log(`${holdMessage(hold)}\n`);
@@ -66,9 +63,9 @@ export async function serve(settings: Config, onReady: (stop: () => Promise<void
 }
 
 /** Logs that work is cut off, and nothing after that: it would be errors of that work about the missing database. */
-function cutOff(logger: Logger): void {
+function cutOff(logger: Logger, seconds: number): void {
   const message = "jobs did not end in time and are cut off; they will be tried again";
-  logger.warn({ seconds: SHUTDOWN_GRACE_MS / 1_000 }, message);
+  logger.warn({ seconds }, message);
   logger.level = "silent";
 }
 

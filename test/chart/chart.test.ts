@@ -135,8 +135,8 @@ describe.each(Object.entries(OPERATORS))("with %s, the chart", (_, values) => {
 
   test("gives servers time to stop", () => {
     const { spec } = deployed(rendered);
-    const delay = Number(environmentOf(spec).SHUTDOWN_DELAY_SECONDS);
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(delay + 20);
+    const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = environmentOf(spec);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(delay) + Number(grace));
   });
 
   test("sends requests to the port of the service", () => {
@@ -203,6 +203,7 @@ describe("with every feature, the chart", () => {
       PUBLIC_BASE_URL: "https://parley.example.com",
       TRUST_PROXY: "10.0.0.0/8,192.168.0.0/16",
       SHUTDOWN_DELAY_SECONDS: "15",
+      SHUTDOWN_GRACE_SECONDS: "120",
       MAX_FILE_BYTES: "30000000",
       OTEL_TRACES_SAMPLER_ARG: "0.25",
       ROW_LEVEL_SECURITY: "true",
@@ -378,7 +379,7 @@ describe("the chart refuses", () => {
     [
       "too little time to stop",
       withSettings({ SHUTDOWN_DELAY_SECONDS: 30 }),
-      "Set terminationGracePeriodSeconds to at least 51",
+      "Set terminationGracePeriodSeconds to at least 91",
     ],
     ...["PORT", "HOST", "DATA_DIR"].map((name): [string, object, string] => [
       `the setting ${name}`,

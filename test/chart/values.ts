@@ -16,6 +16,7 @@ export const EVERYTHING = {
     PUBLIC_BASE_URL: "https://parley.example.com",
     TRUST_PROXY: "10.0.0.0/8,192.168.0.0/16",
     SHUTDOWN_DELAY_SECONDS: 15,
+    SHUTDOWN_GRACE_SECONDS: 120,
     MAX_FILE_BYTES: 30_000_000,
     OTEL_TRACES_SAMPLER_ARG: 0.25,
     ROW_LEVEL_SECURITY: true,
@@ -49,7 +50,7 @@ export const EVERYTHING = {
     annotations: { "cert-manager.io/cluster-issuer": "letsencrypt" },
     tlsSecret: "parley-tls",
   },
-  terminationGracePeriodSeconds: 36,
+  terminationGracePeriodSeconds: 136,
   podDisruptionBudget: { enabled: true, maxUnavailable: "25%" },
   autoscaling: {
     enabled: true,

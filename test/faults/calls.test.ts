@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import pg from "pg";
 import { callOf, NUMBER, place, said, speaker, statusesOf } from "../support/calls";
 import { createDatabase, someoneWaits, statement } from "../support/database";
+import { engineCallOf, streamed } from "../support/engine";
 import { proxyTo } from "../support/proxy";
 import { reschedule } from "../support/jobs";
 import { freePort } from "../support/free-port";
@@ -15,6 +17,7 @@ import {
   SETTINGS,
   startServer,
 } from "../support/server";
+import { stubModel } from "../support/stub-model";
 import { until } from "../support/until";
 import { FakeVapi } from "../support/vapi";
 
@@ -175,4 +178,34 @@ test(
     expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "customer-ended-call" });
   },
   3 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a server that stops waits for the answer that a caller is hearing",
+  async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const model = await stubModel({ text: ["We open ", "at nine."], held });
+    afterTest(model.stop);
+    const stopping = await startServer({
+      ...env,
+      DATABASE_URL: await preparedDatabase(),
+      SHUTDOWN_GRACE_SECONDS: "60",
+      MODEL_NAME: "stub",
+      MODEL_BASE_URL: model.url,
+      OUTBOUND_ALLOW: "127.0.0.0/8",
+    });
+    const id = await place(stopping.api, await speaker(stopping.api, QUIET), "+14155550132");
+    await until(async () => (await callOf(stopping.api, id)).dialedAt !== null);
+    const call = engineCallOf(stopping.api, vapi, id);
+    await call.tell("status-update", { status: "in-progress" });
+    const answer = call.ask([{ role: "user", content: "When do you open?" }], { stream: true });
+    await until(() => model.asked.length === 1);
+    const end = stopping.end("SIGTERM");
+    await sleep(11_000); // longer than requests get by default
+    release();
+    expect(streamed((await answer).text)).toMatchObject({ content: "We open at nine.", done: true });
+    expect((await end).code).toBe(0);
+  },
+  2 * SERVER_TIMEOUT_MS,
 );

@@ -6,9 +6,9 @@ import { Drain } from "../../src/http/drain";
 import { afterTest } from "../support/server";
 
 /** A server that answers with `answer`, its drain and its port. */
-async function serverWith(answer: RequestListener, graceMs?: number) {
+async function serverWith(answer: RequestListener, graceMs = 10_000) {
   const server = createServer(answer);
-  const drain = new Drain(server, graceMs);
+  const drain = new Drain(server, { delayMs: 0, graceMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   afterTest(() => server.closeAllConnections());

@@ -130,6 +130,11 @@ export const SETTINGS = {
     "`0`",
     "Seconds after SIGTERM in which the server still accepts requests while `/health/ready` answers 503. Behind a proxy, longer than the interval of its health checks.",
   ],
+  SHUTDOWN_GRACE_SECONDS: [
+    whole(15, 600).default(20),
+    "`20`",
+    "Seconds after the delay until a server cuts off what still runs. Requests, such as the answer that a caller is hearing, may take until 10 seconds before the end. The rest is for jobs.",
+  ],
   TAKEOVER_SECONDS: [
     whole(1, 3_600).default(90),
     "`90`",

@@ -36,9 +36,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- fail (printf "Move settings.%s to the Secret that existingSecret names: everybody who may see pods can read settings." $name) }}
 {{- end }}
 {{- end }}
-{{- $least := .Values.settings.SHUTDOWN_DELAY_SECONDS | default 0 | int64 | add 21 }}
+{{- $grace := .Values.settings.SHUTDOWN_GRACE_SECONDS | default 20 | int64 }}
+{{- $least := .Values.settings.SHUTDOWN_DELAY_SECONDS | default 0 | int64 | add $grace 1 }}
 {{- if lt (int64 .Values.terminationGracePeriodSeconds) $least }}
-{{- fail (printf "Set terminationGracePeriodSeconds to at least %d: a server stops within 20 seconds after settings.SHUTDOWN_DELAY_SECONDS." $least) }}
+{{- fail (printf "Set terminationGracePeriodSeconds to at least %d: a server stops within settings.SHUTDOWN_DELAY_SECONDS and settings.SHUTDOWN_GRACE_SECONDS." $least) }}
 {{- end }}
 {{- end }}
 
