@@ -6,10 +6,19 @@ const BUNDLE = join(ROOT, "dist/bundle/own.cjs");
 
 let lines: readonly string[] | undefined;
 
+/** The lines of the bundle; undefined if it cannot be read, such as during a build or without a free file handle. */
+function linesOfBundle(): readonly string[] | undefined {
+  try {
+    return readFileSync(BUNDLE, "utf8").split("\n");
+  } catch {
+    return undefined;
+  }
+}
+
 /** The source of a line of the bundle, in which a comment with its path begins each module. */
 function sourceAt(line: number): string | undefined {
-  lines ??= readFileSync(BUNDLE, "utf8").split("\n");
-  const start = lines.slice(0, line).findLast((text) => text.startsWith("// dist/"));
+  lines ??= linesOfBundle();
+  const start = lines?.slice(0, line).findLast((text) => text.startsWith("// dist/"));
   return start?.replace(/^\/\/ dist\/(.*)\.js$/, "$1.ts");
 }
 
