@@ -269,6 +269,24 @@ describe("parley import vapi", () => {
     expect(await at(running.api, id, "chat")).toMatchObject({ ...shared, functions, model: "GPT_4_O" });
   });
 
+  test("lists functions that do not work here", async () => {
+    const tools = [
+      { type: "function", function: { name: "nowhere" } },
+      { type: "function", function: { name: "two words" }, server: { url: "https://crm.example/a" } },
+      { type: "function", function: { name: "inside" }, server: { url: "ftp://crm.example" } },
+    ];
+    const given = { id: "unusable", name: "Unusable", model: { tools } };
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf(given));
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "functions.0: The function nowhere cannot be called: it has no server.url. [unusable]",
+    );
+    expect(stdout).toMatch(/functions\.1: The function .*; it is never offered to a model\. \[unusable\]/);
+    expect(stdout).toMatch(
+      /functions\.2: The function inside cannot be called: its server\.url .*\. \[unusable\]/,
+    );
+  });
+
   test("imported again, overwrites changes made here", async () => {
     const file = fileOf({ ...vapiSample, id: "again" });
     await runToEnd("cli/import", env, "vapi", file);
@@ -444,6 +462,11 @@ describe("a file", () => {
       expect(notes).toContain(
         `model.${field} is "${value}", which has no counterpart: the assistant has the default model. See docs/models.md.`,
       );
+  });
+
+  test("with a model of a region gives the model", () => {
+    const model = { ...vapiSample.model, model: "gpt-4o-2024-11-20:westus3" };
+    expect(mapVapi({ ...vapiSample, model }).input).toMatchObject({ chat: { model: "GPT_4_O" } });
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
 import { listed, namesIn, PLACEHOLDER, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
-import { isObject, textOf, type Source } from "./source";
+import { isObject, objectsIn, textOf, type Source } from "./source";
 import { defined, type Import } from "./work";
 
 /** The import of assistants from a vendor: by its interface or from a file. */
@@ -39,8 +39,8 @@ type ReasonOf = (fields: Fields, path: string) => string;
 /** Reasons why a field has no place here, by its path. */
 export type Reasons = readonly (readonly [path: RegExp, reason: string | ReasonOf])[];
 
-const STORE =
-  "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
+const STORE = `mutation ImportAssistant($input: ImportAssistantInput!) {
+  importAssistant(input: $input) { id configurationWarnings { path code message } } }`;
 
 /** Stores assistants, and lists what they have no place for. */
 export async function storeAssistants(
@@ -68,11 +68,20 @@ export async function storeAssistants(
         `Entry ${index + 1} has the id of entry ${first}: it was left out. Name a file that has each ${vendor.noun} once.`,
         id,
       );
-    else if (await target.store("assistant", id, STORE, { input: defined(input) })) {
+    else {
+      const result = await target.store("assistant", id, STORE, { input: defined(input) });
+      if (!result) continue;
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
-      for (const note of notes) report.note(note, id);
+      for (const note of [...notes, ...notesOfUnusable(result)]) report.note(note, id);
     }
   }
+}
+
+/** Sentences about functions that do not work here, each once: all channels have the same ones. */
+function notesOfUnusable({ importAssistant }: JsonObject): Set<string> {
+  const { configurationWarnings } = importAssistant as JsonObject;
+  const unusable = objectsIn(configurationWarnings).filter(({ code }) => /^FUNCTION_/.test(code as string));
+  return new Set(unusable.map(({ path, message }) => `${path as string}: ${message as string}`));
 }
 
 /** The entries of a file: one object, a list, or an object with a list. @throws Error if none is of the vendor */
@@ -160,8 +169,8 @@ const inSingleBraces = (text: string): string[] =>
 let catalog: Catalog | undefined;
 const known = (): Catalog => (catalog ??= loadCatalog());
 
-/** Names of versions end with a date or a number of four digits. */
-const withoutDate = (name: string) => name.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})$/, "");
+/** Names of versions end with a date or a number of four digits, and may have a region after it. */
+const withoutDate = (name: string) => name.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})(:\w+)?$/, "");
 
 /** Fields of the model for each channel that has it; notes a model that the catalog does not know. */
 export function modelFor(
