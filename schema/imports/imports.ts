@@ -85,7 +85,7 @@ export class ImportResolver {
   }
 
   @Mutation(() => LogImport, {
-    description: `Stores conversations of another service as logs of an assistant, with their ids. Causes no events and no answers. Logs with these ids that exist stay as they are. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.`,
+    description: `Stores conversations of another service as logs of an assistant, with their ids. Causes no events and no answers. Logs with these ids that exist stay as they are. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED; CONFLICT if another assistant has a log with one of the ids.`,
   })
   importLogs(@Args() { assistantId, logs }: ImportLogsArgs, @Ctx() { scope }: Context) {
     return importConversations(scope, assistantId, logs);

@@ -83,7 +83,10 @@ export class ImportLogInput {
     description: "Label, at most 4,096 characters. Default: the phone number or the first words.",
   })
   label?: string | null;
-  @Field(() => Date, { nullable: true, description: "Time of the end. Default: that of the last message." })
+  @Field(() => Date, {
+    nullable: true,
+    description: "Time of the end, not before createdAt. Default: that of the last message.",
+  })
   endedAt?: Date | null;
   @Rule({ maxLength: 255 })
   @Field(() => String, {

@@ -77,11 +77,14 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   ],
 };
 
+let env: Record<string, string>;
 let result: ProcessResult;
 let api: Api;
-beforeAll(async () => {
+
+/** Imports from a service with these answers, by path. */
+async function importFrom(answers: Readonly<Record<string, unknown>>): Promise<ProcessResult> {
   const server = createServer((req, res) => {
-    const answer = ANSWERS[req.url!];
+    const answer = answers[req.url!];
     res.writeHead(answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
     res.end(JSON.stringify(answer ?? { message: "no such path" }));
   });
@@ -89,13 +92,17 @@ beforeAll(async () => {
   await once(server, "listening");
   afterTests(() => server.close());
   const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return runToEnd("cli/import", env, "rest", "--from", from);
+}
+
+beforeAll(async () => {
   const importer = await importerOf(running.api);
-  const env = {
+  env = {
     PARLEY_URL: `${running.url}/`,
     PARLEY_KEY: importer.headers["X-API-Key"]!,
     PARLEY_FROM_KEY: KEY,
   };
-  result = await runToEnd("cli/import", env, "rest", "--from", from);
+  result = await importFrom(ANSWERS);
   api = running.api.as({ "X-API-Key": KEY });
 }, 2 * SERVER_TIMEOUT_MS);
 
@@ -206,6 +213,28 @@ describe("an import from a service of another kind", () => {
     );
     expect(labels).toEqual(["Grace", "+41445550100"]);
   });
+});
+
+test("keeps a log that another assistant has, an end before the start and a file without a name apart", async () => {
+  const item = { id: 1, type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
+  const early = { id: 9, type: "TEXT", createdAt: "2023-01-02T00:00:00Z" };
+  const { code, stdout } = await importFrom({
+    "/rest/v1/organization": { id: "9" },
+    "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: 8, name: "Eight" }]),
+    "/rest/v1/assistants/8/logs?order=asc&page=1&take=100": [item, early],
+    "/rest/v1/assistants/8/log/1": { ...item, messages: [] },
+    "/rest/v1/assistants/8/log/9": { ...early, metadata: { endedAt: "2023-01-01T00:00:00Z" } },
+    "/rest/v1/files?order=asc&page=1&take=100": page([{ id: 3, name: "", mimeType: "text/plain" }]),
+    "/rest/v1/files/3/download": { url: "/content" },
+    "/content": "content",
+  });
+  expect(code).toBe(2);
+  expect(stdout).toContain("logs: 1 imported, 0 already here");
+  expect(stdout).toContain("This log was refused: The assistant 7 has a log with id 1. [1]");
+  expect(stdout).toMatch(/endedAt of this log was left out: must not be before createdAt\. \[9\]/);
+  const { metadata } = await api.get("/rest/v1/assistants/8/log/9", 200);
+  expect(metadata.endedAt).toBe("2023-01-02T00:00:00.000Z");
+  expect((await api.get("/rest/v1/files", 200)).data).toMatchObject([{ id: "3", name: "file" }]);
 });
 
 test("lists an end and errors of a log that cannot be read", () => {

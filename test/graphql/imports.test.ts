@@ -315,6 +315,20 @@ describe("imported logs", () => {
     expect(chat).toEqual({ status: "in-progress", messages: [{ content: "still live" }] });
   });
 
+  test("that another assistant has are refused, and so is an end before the start", async () => {
+    const other = await quietAssistant(running.api);
+    await importLogs(other, log("log/other"));
+    for (const [given, code, text] of [
+      [log("log/other"), "CONFLICT", `The assistant ${other} has a log with id log/other.`],
+      [log("log/early", { endedAt: "2024-05-01T11:59:59Z" }), "BAD_USER_INPUT", "logs.1.endedAt"],
+    ] as const) {
+      const logs = [log("log/with"), given];
+      const { message, extensions } = await importer.gqlError(LOGS, { assistantId, logs });
+      expect([extensions.code, message]).toEqual([code, expect.stringContaining(text)]);
+    }
+    await running.api.get(`/rest/v1/assistants/${assistantId}/log/${path("log/with")}`, 404);
+  });
+
   test("may number the messages of each log from 1", async () => {
     const numbered = messages.map((message, index) => ({ ...message, id: String(index + 1) }));
     await importLogs(assistantId, log("log/3", { messages: numbered }), log("log/4", { messages: numbered }));

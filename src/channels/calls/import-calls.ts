@@ -1,7 +1,7 @@
 import { importLogs, type ImportedLog, type LogImport } from "../../chats/logs/import-logs";
 import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
-import { invalid } from "../../platform/errors";
+import { invalid, type Problem } from "../../platform/errors";
 import type { Call } from "./calls";
 import { newCallSecret, sealSecret } from "./secrets";
 
@@ -24,18 +24,14 @@ const IMPORTED = "imported";
 /**
  * Stores conversations of another service as logs of an assistant, and the calls that they were. Logs that exist stay as
  * they are. Runs in a transaction.
- * @throws BAD_USER_INPUT for a call on another channel; and as `importLogs`
+ * @throws BAD_USER_INPUT for a call on another channel, or an end before the start; and as `importLogs`
  */
 export async function importConversations(
   scope: Scope,
   assistantId: string,
   logs: readonly ImportedConversation[],
 ): Promise<LogImport> {
-  const problems = logs.flatMap(({ type, call }, index) =>
-    call && type !== "VOICE"
-      ? [{ path: `logs.${index}.call`, message: "must be omitted unless type is VOICE" }]
-      : [],
-  );
+  const problems = logs.flatMap(problemsOf);
   if (problems.length > 0) throw invalid(problems);
   const { stored, ...result } = await importLogs(scope, assistantId, logs);
   await scope.insertAll(
@@ -43,6 +39,15 @@ export async function importConversations(
     stored.flatMap((log) => (log.call ? [callOf(scope, log, log.call)] : [])),
   );
   return result;
+}
+
+function problemsOf({ type, createdAt, endedAt, call }: ImportedConversation, index: number): Problem[] {
+  const problems: Problem[] = [];
+  if (endedAt && endedAt < createdAt)
+    problems.push({ path: `logs.${index}.endedAt`, message: "must not be before createdAt" });
+  if (call && type !== "VOICE")
+    problems.push({ path: `logs.${index}.call`, message: "must be omitted unless type is VOICE" });
+  return problems;
 }
 
 const callOf = (scope: Scope, log: ImportedConversation, call: ImportedCall): New<"calls"> => ({

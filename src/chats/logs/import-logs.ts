@@ -4,6 +4,7 @@ import { newId } from "../../platform/database/ids";
 import { indexable } from "../../platform/database/long-texts";
 import type { New } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { EndUsers } from "../chats/end-users";
 import type { MessageRole } from "../chats/messages";
@@ -64,7 +65,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /**
  * Stores conversations of another service as logs of an assistant, without events and jobs: nobody is told of them and
  * none is answered. Logs that exist stay as they are. Runs in a transaction.
- * @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed)
+ * @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed), CONFLICT
  */
 export async function importLogs<L extends ImportedLog>(
   scope: Scope,
@@ -75,7 +76,10 @@ export async function importLogs<L extends ImportedLog>(
   // Two imports at once would store the same logs.
   await scope.lock("logs.import");
   const ids = logs.map(({ id }) => id);
-  const stored = await scope.table("chats").select("id").whereIn("id", ids);
+  const stored = await scope.table("chats").select("id", "assistantId").whereIn("id", ids);
+  const other = stored.find((chat) => chat.assistantId !== assistantId);
+  if (other)
+    throw new DomainError("CONFLICT", `The assistant ${other.assistantId} has a log with id ${other.id}.`);
   const known = new Set(stored.map(({ id }) => id));
   const unique = new Map(logs.filter(({ id }) => !known.has(id)).map((log) => [log.id, log]));
   const fresh = [...unique.values()];

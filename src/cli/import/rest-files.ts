@@ -29,7 +29,7 @@ async function importFile({ source, target, report, open }: Import, id: string, 
     if (typeof file.size === "number" && content.length !== file.size)
       throw new RefusedError(200, `It has ${content.length} bytes instead of ${file.size}.`);
     const type = textOf(file.mimeType) ?? "application/octet-stream";
-    const sent = { name: textOf(file.name) ?? "file", type, content };
+    const sent = { name: textOf(file.name) || "file", type, content };
     const metadata = isObject(file.metadata) ? file.metadata : {};
     const input = defined({ id, metadata, createdAt: timeOf(file.createdAt) });
     if (await target.store("file", id, STORE, { input }, sent)) report.stored("files");
