@@ -36,6 +36,20 @@ describe("the name of a variable", () => {
     expect(warningsOf(headers)).toContain(`stay as written: {${name}} in initialMessage.`);
   });
 
+  test("does not make the header too long for clients and proxies", async () => {
+    const names = Array.from({ length: 12 }, (_, index) => "名".repeat(58) + index);
+    const prompt = names.map((name) => `{${name}} {${name} x}`).join(" ");
+    const assistantId = await greeter({ prompt });
+    const variables = Object.fromEntries(names.map((name) => [`!${name}`, 1]));
+    const { status, headers } = await running.api.request("POST", CHATS, { assistantId, variables });
+    const warnings = headers.get("warning")!;
+    expect([status, warnings]).toEqual([
+      201,
+      expect.stringMatching(/^299 parley "Variables without.*\.\.\."$/),
+    ]);
+    expect(warnings.length).toBeLessThan(4_096);
+  });
+
   test("may be written in any script in conditions and results of workflows", async () => {
     const { api } = running;
     const create = `mutation { createWorkflow(input: { name: "W" }) { id } }`;
