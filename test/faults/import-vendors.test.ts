@@ -55,7 +55,7 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     const text = 'Say {word}, {{name}}, {{ name | upcase }}, { not this } and {"a": 1}.';
     const paths =
       sample === vapiSample
-        ? ["firstMessage", "endCallMessage", "model.messages.0.content", "model.tools.0.function.description"]
+        ? ["firstMessage", "model.messages.0.content", "model.tools.0.function.description"]
         : ["retellLlmData.general_prompt", "retellLlmData.begin_message"];
     for (const path of paths) {
       const { notes } = map(changed({ ...sample, firstMessageMode: undefined }, path, text));
@@ -240,6 +240,9 @@ describe("parley import vapi", () => {
     expect(stdout).toContain(
       `transcriber.provider belongs to the voice engine, whose own setting applies. [${id}]`,
     );
+    expect(stdout).toContain(
+      "endCallMessage contains {{customerName}}, but no variable is filled in there: it stays as written.",
+    );
     expect(await at(running.api, id)).toMatchObject({ id, name: "Front desk" });
     const functions = [
       {
@@ -264,7 +267,7 @@ describe("parley import vapi", () => {
         voice: "sarah",
       },
       ...{ backgroundSound: "OFFICE", backchanneling: true, endCallFunction: true, dialKeypadFunction: true },
-      ...{ endCallMessage: "Goodbye, {customerName}.", endCallPhrases: "goodbye\nhave a nice day" },
+      ...{ endCallMessage: "Goodbye, {{customerName}}.", endCallPhrases: "goodbye\nhave a nice day" },
     });
     expect(await at(running.api, id, "chat")).toMatchObject({ ...shared, functions, model: "GPT_4_O" });
   });

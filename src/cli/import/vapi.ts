@@ -3,7 +3,7 @@ import { RefusedError } from "./http";
 import { Fields } from "./fields";
 import { timeOf } from "./log-of";
 import { isObject, objectsIn, required, textOf, type Source } from "./source";
-import { functionFor } from "./vendor-functions";
+import { asWritten, functionFor } from "./vendor-functions";
 import {
   configurationsOf,
   modelFor,
@@ -136,7 +136,7 @@ export function mapVapi(assistant: JsonObject): Mapped {
     backchanneling: fields.boolean("backchannelingEnabled"),
     endCallFunction: fields.boolean("endCallFunctionEnabled") || endCall,
     dialKeypadFunction: fields.boolean("dialKeypadFunctionEnabled") || keypad,
-    endCallMessage: withVariables(fields.text("endCallMessage"), "endCallMessage", notes),
+    endCallMessage: asWritten(fields.text("endCallMessage"), "endCallMessage", notes),
     endCallPhrases: phrasesOf(fields, notes),
   };
   const models = modelsOf(fields, notes);

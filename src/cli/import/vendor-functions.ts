@@ -31,7 +31,7 @@ export function functionFor(
   });
   const url = server && textOf(fields.peek(server.path));
   if (url === undefined) return { type: "function", function: declared };
-  noteUnfilled(url, server!.path, notes);
+  asWritten(url, server!.path, notes);
   return { type: "function", function: declared, server: { url, secret: server!.secret || STORED } };
 }
 
@@ -43,24 +43,18 @@ function withVariablesInside(parameters: JsonObject, path: string, notes: string
     (text, at) => (filled.add(at), withVariables(text, at, notes)!),
     path,
   );
-  changeDeep(
-    parameters,
-    (text, at) => {
-      if (!filled.has(at)) noteUnfilled(text, at, notes);
-      return text;
-    },
-    path,
-  );
+  changeDeep(parameters, (text, at) => (filled.has(at) ? text : asWritten(text, at, notes)!), path);
   return changed;
 }
 
 const EXPRESSION = /\{\{[^{}]*\}\}|\{%[^{}%]*%\}/g;
 
-/** Notes the variables of a text that no variables are filled into. */
-function noteUnfilled(text: string, path: string, notes: string[]): void {
-  const found = [...new Set(text.match(EXPRESSION))];
+/** A text that no variables are filled into; notes those that it has. */
+export function asWritten(text: string | undefined, path: string, notes: string[]): string | undefined {
+  const found = [...new Set(text?.match(EXPRESSION))];
   if (found.length > 0)
     notes.push(
       `${path} contains ${listed(found.map(shortened))}, but no variable is filled in there: it stays as written.`,
     );
+  return text;
 }
