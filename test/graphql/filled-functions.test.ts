@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { Receiver } from "../support/receiver";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });
@@ -45,6 +46,24 @@ describe("variables are filled into a function", () => {
     await say("Hello");
     const offered = model.asked[0]!.tools!.map((tool) => tool.function).find(({ name }) => name === "f");
     expect(offered).toMatchObject({ description: "filled", parameters: everything("filled") });
+  });
+
+  test("so that a list of values stays valid if some become equal", async () => {
+    const receiver = await new Receiver((res) => void res.end('"Done."')).start();
+    const color = { type: "string", enum: ["{a}", "{b}", "{c}", "blue"] };
+    const parameters = { type: "object", properties: { color } };
+    const functions = [{ name: "f", serverUrl: receiver.url, parameters }];
+    const { model, say, answered } = await talk(
+      running,
+      [{ call: "f", arguments: '{"color": "red"}' }, { text: ["Fine."] }],
+      { configuration: { functions }, start: { variables: { a: "red", b: "blue", c: "red" } } },
+    );
+    stops.push(answered, model.stop, () => receiver.stop());
+    await say("Hello");
+    await answered();
+    const offered = model.asked[0]!.tools!.map((tool) => tool.function).find(({ name }) => name === "f");
+    expect(offered).toMatchObject({ parameters: { properties: { color: { enum: ["red", "blue"] } } } });
+    expect(receiver.received).toHaveLength(1);
   });
 
   test.each(["3", "3a", "1.x", ".x"])("but not for a name that starts like %s", async (name) => {

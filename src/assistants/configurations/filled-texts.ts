@@ -100,7 +100,11 @@ function changeSchemaPart(
     isObject(value) ? mapEntries(value, (key, one) => inner(one, `${at}.${key}`)) : value;
   return mapEntries(schema, (key, value) => {
     const at = `${path}.${key}`;
-    if (filled.includes(key)) return changeDeep(value, change, at);
+    if (filled.includes(key)) {
+      const changed = changeDeep(value, change, at);
+      // Texts that have become equal would make the schema invalid.
+      return key === "enum" && Array.isArray(changed) ? [...new Set<unknown>(changed)] : changed;
+    }
     if (SCHEMAS.includes(key)) return inner(value, at);
     return NAMED_SCHEMAS.includes(key) ? named(value, at) : value;
   });
