@@ -24,7 +24,7 @@ export function operationSpan(document: DocumentNode): {
 
 /** The code with which a failed operation is marked. */
 export function codeOf({ originalError, extensions }: GraphQLError): string {
-  const { code } = extensions;
   if (originalError) return publicError(originalError).code;
+  const { code } = Object(extensions) as { readonly code?: unknown }; // errors of graphql-jit may lack extensions
   return typeof code === "string" ? code : "INTERNAL";
 }

@@ -6,6 +6,7 @@ import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
 import { collector, type ReceivedSpan } from "../support/collector";
 import { configOf } from "../support/config";
+import { UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { Subscriber } from "../support/subscriber";
 import { talk } from "../support/talk";
@@ -88,6 +89,17 @@ test("a request continues the client's trace, and contains its operation, which 
   );
   expect(statements.length).toBeGreaterThan(0);
   expect(statements.map(({ name }) => name).join()).toMatch(/INSERT .*messages/);
+});
+
+test("a request that fails gets its own error, and the span of its operation has the code", async () => {
+  const { api } = running;
+  await api.get(`/rest/v1/assistants/${UNKNOWN_ID}`, 400);
+  const query = "query Missing($id: ID!) { chat(id: $id) { id } }";
+  const { body } = await api.request("POST", "/graphql", { query, variables: { id: UNKNOWN_ID } });
+  expect(body.errors).toMatchObject([{ extensions: { code: "CHAT_NOT_FOUND" } }]);
+  const failed = () => spans.filter(({ attributes }) => attributes["graphql.operation.name"] === "Missing");
+  await until(() => failed().length > 0);
+  expect(failed()).toMatchObject([{ failed: true, attributes: { "error.type": "CHAT_NOT_FOUND" } }]);
 });
 
 test("a turn contains its requests to the model and its function call, and belongs to the request", () => {
