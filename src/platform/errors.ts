@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { asInstalled } from "./installed";
+import { NETWORK_FAILURES } from "./network-failures";
 import { MISSING } from "./missing-records";
 
 /**
@@ -146,7 +147,6 @@ export interface PublicError {
   readonly details?: readonly Problem[];
 }
 
-const UNREACHABLE = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT)$/;
 const UNREACHABLE_MESSAGE =
   /Connection terminated|Timeout acquiring a connection|timeout expired|Query read timeout|Client has encountered a connection error|aborted/;
 
@@ -161,7 +161,8 @@ const OUT_OF_REACH: PublicError = {
 
 /** Public errors for codes of PostgreSQL (SQLSTATE) and of the operating system. */
 const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
-  [UNREACHABLE, OUT_OF_REACH],
+  [/^(08...|28...|3D000|53[234]00|57P0[1-5])$/, OUT_OF_REACH], // away, or refuses a password that was just changed
+  [NETWORK_FAILURES, OUT_OF_REACH],
   [/^25006$/, { code: "UNAVAILABLE", message: "The database is read-only. Try again shortly." }],
   [/^E[MN]FILE$/, { code: "UNAVAILABLE", message: "The server is out of file handles. Try again shortly." }],
   [

@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type EmbeddedDatabase, startEmbedded } from "../../src/platform/database/embedded";
 import type { Answer } from "../support/api";
+import { statement } from "../support/database";
+import { newChat } from "../support/factories";
 import { samplesOf, valueOf } from "../support/metrics";
 import { type Proxy, proxyTo } from "../support/proxy";
 import {
   afterTest,
   afterTests,
+  emptyDatabase,
   emptyFolder,
   SERVER_TIMEOUT_MS,
   preparedDatabase,
@@ -201,6 +204,43 @@ test(
     proxy.goOn();
     await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
     await api.post("/rest/v1/assistants", { name: "Bea" }, 200);
+  },
+  3 * SERVER_TIMEOUT_MS,
+);
+
+/** A role that owns a new database, with its URL. */
+async function ownRole(): Promise<{ readonly role: string; readonly url: string }> {
+  const role = `role_${Math.random().toString(36).slice(2)}`;
+  const postgres = process.env.TEST_POSTGRES!;
+  await statement(postgres, `create role ${role} login password 'first'`);
+  afterTest(() => statement(postgres, `drop role ${role}`));
+  const url = new URL(await emptyDatabase());
+  await statement(postgres, `alter database ${url.pathname.slice(1)} owner to ${role}`);
+  return { role, url: Object.assign(url, { username: role, password: "first" }).href };
+}
+
+test(
+  "while PostgreSQL refuses the password, requests get 503; afterwards everything resumes",
+  async () => {
+    const { role, url } = await ownRole();
+    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: url });
+    const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    const rotate = (password: string) =>
+      statement(
+        process.env.TEST_POSTGRES!,
+        `alter role ${role} password '${password}';
+         select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+      );
+    await rotate("second");
+    const paths = [`/rest/v1/assistants/${id}`, "/rest/v1/assistants", "/rest/v1/files", "/rest/v1/settings"];
+    for (const path of paths) expect(seen(await api.request("GET", path))).toEqual(AWAY);
+    expect(await api.get("/health/ready", 503)).toMatchObject({ database: "unreachable" });
+    await rotate("first");
+    await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+    const chatId = await newChat(api, id);
+    const body = { aiChatId: chatId, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} };
+    const { reply } = await api.post("/rest/v1/ai-chats/messages?wait=true", body, 201);
+    expect(reply).toMatchObject({ role: "ASSISTANT" });
   },
   3 * SERVER_TIMEOUT_MS,
 );
