@@ -33,7 +33,7 @@ export const MissingVariables = enumOf(
     KEEP: "The text stays as written, with the name in braces.",
     BLANK: "An empty text takes its place.",
     REFUSE:
-      "A chat or call whose texts use it is refused with MISSING_VARIABLES. Nobody can be refused later, or when they call or text the assistant: then as BLANK.",
+      "The request that starts a chat or call is refused with MISSING_VARIABLES. After the start, and for people who call or text the assistant, the same as BLANK.",
   },
 );
 
@@ -62,12 +62,12 @@ export class Assistant {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, unique among the organization's assistants; null if it has none.",
+      "Key that identifies the assistant in files of the command `parley`, unique among the organization's assistants; null if it has none.",
   })
   key!: string | null;
   @Field(() => MissingVariables, {
     description:
-      "The way to treat variables without a value in its texts. A setting beside the versions: it acts at once.",
+      "How to treat variables without a value in the assistant's texts. Not part of versions: a change takes effect at once.",
   })
   missingVariables!: AssistantRow["missingVariables"];
   @Field({ description: "Creation time." })
@@ -108,7 +108,7 @@ export class UpdateAssistantInput extends AssistantFields {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's assistants: CONFLICT if another one has it.",
+      "Key that identifies the assistant in files of the command `parley`, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's assistants: CONFLICT if another one has it.",
   })
   key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })

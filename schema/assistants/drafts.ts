@@ -87,7 +87,7 @@ export class AssistantDraftInput extends AssistantFields {
 
 @InputType({
   description:
-    "Changes to the settings of an assistant beside its document, which make no version. Omitted fields stay unchanged.",
+    "Changes to the settings of an assistant that are not part of its document, so they create no version. Omitted fields stay unchanged.",
 })
 export class AssistantSettingsInput implements Pick<UpdateAssistantInput, "projectId" | "missingVariables"> {
   @Field(() => ID, { nullable: true, description: "Id of its project; null: none." })
@@ -118,7 +118,7 @@ class PublishArgs extends NoteArgs {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Number of the version that must be the current one. Default: whatever was published before stays, unless the same fields change.",
+      "Number that the current version must have; otherwise the operation fails with VERSION_CONFLICT. Default: no check; earlier changes of other fields stay.",
   })
   ifVersion?: number | null;
 }
@@ -127,7 +127,7 @@ class PublishArgs extends NoteArgs {
 export class AssistantDraftResolver {
   @FieldResolver(() => JSONObject, {
     description:
-      "Current document of the assistant with the changes of the draft, as publishing it makes it.",
+      "Document that publishing the draft would produce: the current one with the changes of the draft.",
   })
   async document(@Root() draft: AssistantDraft, @Ctx() { scope }: Context) {
     return shownValue<JsonObject>({ ...(await scope.of(Drafts).document(draft)) });
@@ -152,7 +152,7 @@ export class AssistantDraftResolver {
 export class DraftedAssistantResolver {
   @FieldResolver(() => AssistantDraft, {
     nullable: true,
-    description: "Changes that are not published yet; null without any.",
+    description: "Draft with unpublished changes; null if there is none.",
   })
   async draft(@Root() { id }: Assistant, @Ctx() { scope }: Context) {
     return (await scope.of(Drafts).of(id)) ?? null;
@@ -160,7 +160,7 @@ export class DraftedAssistantResolver {
 
   @Mutation(() => AssistantDraft, {
     description:
-      "Adds changes to the draft of an assistant, or begins one. People who talk with the assistant notice nothing until it is published. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
+      "Adds changes to the draft of an assistant, or begins a draft. They do not affect end users until the draft is published. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
   })
   saveAssistantDraft(
     @Arg("assistantId", () => ID, { description: ASSISTANT }) assistantId: string,
@@ -172,7 +172,7 @@ export class DraftedAssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Makes a new version of the changes in the draft, in one step, and removes the draft. Changes that were published meanwhile stay, unless the draft changes the same fields. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
+      "Publishes the draft: creates a version with its changes and removes the draft, in one step. Changes that were published meanwhile stay, unless the draft changes the same fields. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DRAFT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
   })
   publishAssistantDraft(@Args() { assistantId, note, ifVersion }: PublishArgs, @Ctx() { scope }: Context) {
     return scope.of(Drafts).publish(assistantId, { note, ifVersion });
@@ -180,14 +180,14 @@ export class DraftedAssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Changes any parts of an assistant at once, in one step and as one version. Its draft stays as it is. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, PROJECT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
+      "Changes any parts of an assistant in one step and as one version. The draft stays as it is. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND, PROJECT_NOT_FOUND; VERSION_CONFLICT if `ifVersion` is not the current version.",
   })
   updateAssistantDocument(
     @Args() { assistantId, note, ifVersion }: PublishArgs,
     @Arg("input", { description: "Changes to apply." }) input: AssistantDraftInput,
     @Arg("settings", () => AssistantSettingsInput, {
       nullable: true,
-      description: "Changes to its settings, in the same step. Default: they stay.",
+      description: "Changes to its settings, in the same step. Default: none.",
     })
     settings: AssistantSettingsInput | null | undefined,
     @Ctx() { scope }: Context,
@@ -197,12 +197,12 @@ export class DraftedAssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Creates an assistant with a document as its first version. What the document leaves out has its default. Errors: QUOTA_EXCEEDED, PROJECT_NOT_FOUND, FILE_NOT_FOUND; CONFLICT if another assistant has the key.",
+      "Creates an assistant with a document as its first version. Fields that the document omits get their defaults. Errors: QUOTA_EXCEEDED, PROJECT_NOT_FOUND, FILE_NOT_FOUND; CONFLICT if another assistant has the key.",
   })
   createAssistantFromDocument(
     @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
     @Arg("document", {
-      description: "Its document. A field that is in the input, too, has the value of the document.",
+      description: "Document of the assistant. Its fields take precedence over those of `input`.",
     })
     document: AssistantDraftInput,
     @Args() { note }: NoteArgs,

@@ -20,7 +20,7 @@ const NOTE = "Note about the version, at most 1,000 characters.";
 @ObjectType({
   implements: Node,
   description:
-    "State of an assistant after a change. Every change of its document through either interface makes one; it never changes, except for its note.",
+    "State of an assistant after a change. Each change of the document, through either interface, creates a version. A version never changes, except for its note.",
   simpleResolvers: true,
 })
 export class AssistantVersion {
@@ -32,7 +32,7 @@ export class AssistantVersion {
   note!: string | null;
   @Field({
     description:
-      "Who made it: `user:` and the user of a token, `key:` and the id of a key, or `operator` or `system`.",
+      "Author of the change: `user:` followed by the user of a token, `key:` followed by the id of a key, `operator` or `system`.",
   })
   actor!: string;
   @Field({ description: "Time of the change." })
@@ -62,7 +62,7 @@ registerEnumType(CHANGE_KINDS, {
   description: "Kind of a difference between two documents.",
   valuesConfig: {
     ADD: {
-      description: "The value exists only in the second document; in a list, it is inserted at the place.",
+      description: "The value exists only in the second document; in a list, it is inserted at `path`.",
     },
     REMOVE: { description: "The value exists only in the first document." },
     REPLACE: { description: "The value differs." },
@@ -71,13 +71,13 @@ registerEnumType(CHANGE_KINDS, {
 
 @ObjectType({
   description:
-    "Difference between two documents. Applied in order, as a JSON Patch, they make the second of the first.",
+    "Difference between two documents. All differences, applied in order like a JSON Patch, turn the first document into the second.",
   simpleResolvers: true,
 })
 export class DocumentChange implements Change {
   @Field(() => CHANGE_KINDS, { description: "Kind of the difference." })
   kind!: ChangeKind;
-  @Field({ description: "Place of the value, a JSON Pointer such as `/chat/prompt`." })
+  @Field({ description: "Location of the value, as a JSON Pointer such as `/chat/prompt`." })
   path!: string;
   @Field(() => JSON_VALUE, { nullable: true, description: "Value in the first document; null for ADD." })
   before!: unknown;
@@ -132,7 +132,7 @@ const AssistantVersionConnection = ConnectionOf(() => AssistantVersion, "Assista
 export class AssistantVersionResolver {
   @FieldResolver(() => JSONObject, {
     description:
-      'Everything that the version contains: name, description, variables, the configurations, `rag` with the retrieval settings of each channel, allowed origins and the ids of the attached files. Instead of a secret of a function it has `{"stored": true}`.',
+      'Everything that the version contains: name, description, variables, the configurations, `rag` with the retrieval settings of each channel, allowed origins and the ids of the attached files. A secret of a function is shown as `{"stored": true}`.',
   })
   async document(@Root() version: AssistantVersion, @Ctx() { scope }: Context) {
     return shownValue<JsonObject>({ ...(await scope.of(Versions).document(version)) });
@@ -186,7 +186,7 @@ export class VersionedAssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Makes a new version with the document of an earlier one; none if nothing differs. Secrets of functions stay as they are now, and deleted files are left out, with a warning. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, VERSION_NOT_FOUND.",
+      "Creates a version with the document of an earlier one, unless nothing differs. Secrets of functions stay as they are now, and deleted files are left out, with a warning. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, VERSION_NOT_FOUND.",
   })
   restoreAssistantVersion(@Args() { assistantId, number, note }: RestoreArgs, @Ctx() { scope }: Context) {
     return scope.of(Versions).restore(assistantId, number, note);

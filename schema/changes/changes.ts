@@ -108,7 +108,7 @@ export class ChangesResolver {
 
   @Subscription(() => Delivery, {
     description:
-      "Streams the pending deliveries to a webhook destination, or to all, and then each delivery when it is made, after each attempt, and when it is given up. Each comes in its latest state, within about a second. Of more than 1,000 in 15 seconds some are left out; read `WebhookDestination.deliveries` for all. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+      "Streams the pending deliveries to one webhook destination or to all of them, and then each delivery when it is created, after each attempt, and when it fails for good. Deliveries arrive in their latest state, within about a second. If more than 1,000 change within 15 seconds, some are left out; read `WebhookDestination.deliveries` for all. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
     subscribe: ({ args, context }) =>
       deliveryChanges(context.fresh, (args as { destinationId?: string | null }).destinationId),
   })
@@ -129,7 +129,8 @@ export class ChangesResolver {
 export class AssistantChangeResolver {
   @FieldResolver(() => Assistant, {
     nullable: true,
-    description: "The assistant as it is now, which may be after later changes; null if it has been deleted.",
+    description:
+      "Current state of the assistant, which may include later changes; null if it has been deleted.",
   })
   assistant(@Root() { assistantId }: AssistantChange, @Ctx() { scope }: Context) {
     return scope.of(Assistants).byId(assistantId).catch(nullIf("ASSISTANT_NOT_FOUND"));
@@ -141,7 +142,7 @@ export class RecordChangeResolver {
   @FieldResolver(() => Node, {
     nullable: true,
     description:
-      "The record as it is now, which may be after later changes; null if it has been deleted or does not implement Node. The caller needs what the query for one record of its type needs.",
+      "Current state of the record, which may include later changes; null if it has been deleted or does not implement Node. The permissions of the query for a single record of that type apply.",
   })
   node(@Root() { recordType, recordId }: RecordChange, @Ctx() context: Context) {
     if (recordId === null) return null;

@@ -114,7 +114,7 @@ export class Chat {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Number of the version of the assistant that the chat runs to its end, even if the version has been removed. Null if the chat follows the assistant.",
+      "Number of the version of the assistant that the chat uses until it ends, even if the version has been removed. Null if the chat follows the assistant.",
   })
   assistantVersion!: number | null;
   uniqueId!: string | null;
@@ -127,7 +127,7 @@ export class Chat {
 export class ChatEvent {
   @Field(() => ID, {
     description:
-      "Id of the event, whatever its name. Pass it as `after` to resume the stream after this event. After a fragment, the stream continues with the stored events that follow, so with the whole answer.",
+      "Id of the event. Pass it as `after` to resume the stream after this event. After a fragment, the stream resumes with the stored events that follow, which include the whole answer.",
   })
   id!: string;
   @Field({

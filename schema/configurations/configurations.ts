@@ -218,8 +218,7 @@ export class ConfigurationResolver {
 @Resolver(() => RagSettings)
 export class RagSettingsResolver {
   @FieldResolver(() => ChannelConfiguration, {
-    description:
-      "The configuration that these settings are a part of, so that a client's cache updates it, too.",
+    description: "Configuration that contains these settings; select it to update a client's cache.",
   })
   configuration(@Root() configuration: ChannelConfiguration) {
     const { id } = configuration;

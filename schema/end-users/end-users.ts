@@ -17,7 +17,7 @@ export class EndUserFact {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      "Whether it comes from a conversation whose uniqueId was signed: only signed conversations use it then, and otherwise only others. Null if an older release stored it.",
+      "Whether the fact comes from a conversation with a signed uniqueId. Only signed conversations use such facts; all other conversations use only the other facts. Null if an older release stored it.",
   })
   signed!: boolean | null;
   @Field(() => DateTime, { description: "Time when the fact was stored." })

@@ -9,7 +9,7 @@ import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
-const OWN_NAMES = "Names of tools, as the server lists them";
+const ALLOWED_TOOLS = "Names of the tools that may be called, as the server lists them";
 
 @ObjectType({
   description:
@@ -27,7 +27,7 @@ export class ToolServer {
   headerNames!: readonly string[];
   @Field(() => [String], {
     nullable: true,
-    description: `${OWN_NAMES}, that may be called; null for all of them.`,
+    description: `${ALLOWED_TOOLS}; null: all tools.`,
   })
   allowedTools!: readonly string[] | null;
 }
@@ -37,7 +37,7 @@ export class ToolServerInput {
   @Rule({ minLength: 1, maxLength: 32 })
   @Field({
     description:
-      "Name, 1 to 32 letters, digits, _ or -, unique within the assistant. It precedes the names of the server's tools: the model gets find_order of the server shop as shop_find_order.",
+      "Name, 1 to 32 letters, digits, _ or -, unique within the assistant. It is the prefix of the names of the server's tools: the model gets the tool find_order of the server shop as shop_find_order.",
   })
   name!: string;
   @Rule({ minLength: 1, maxLength: 2048 })
@@ -49,13 +49,13 @@ export class ToolServerInput {
   @Field(() => JSONObject, {
     nullable: true,
     description:
-      'Headers of every request to the server, by name, at most 16, such as {Authorization: "Bearer …"}. They are stored encrypted and never shown again. Omitted or null: those of the server with this name stay if its URL keeps its origin; else it has none.',
+      'Headers of every request to the server, by name, at most 16, such as {Authorization: "Bearer …"}. They are stored encrypted and never shown again. If omitted or null, the stored headers of the server with this name are kept while the origin of its URL stays the same; otherwise there are none.',
   })
   headers?: Record<string, unknown> | null;
   @Rule({ minLength: 1, maxLength: 128, minItems: 1, maxItems: 64 })
   @Field(() => [String], {
     nullable: true,
-    description: `${OWN_NAMES}, that may be called, 1 to 64. Omitted or null: all of them.`,
+    description: `${ALLOWED_TOOLS}, 1 to 64. Omitted or null: all tools.`,
   })
   allowedTools?: string[] | null;
 }
@@ -73,7 +73,7 @@ export class ListedTool {
   @Field(() => String, {
     nullable: true,
     description:
-      "Name under which the model gets it: those of the server and of the tool; null if the model does not get it.",
+      "Name that the model uses for the tool, composed of the names of the server and the tool; null if the model does not get the tool.",
   })
   callName!: string | null;
   @Field(() => String, {
@@ -85,9 +85,12 @@ export class ListedTool {
 
 @ObjectType({ description: "Result of a test of a tool server.", simpleResolvers: true })
 export class ToolServerTest {
-  @Field({ description: "Whether the server has listed its tools." })
+  @Field({ description: "Whether the server listed its tools." })
   connected!: boolean;
-  @Field(() => String, { nullable: true, description: "Reason why it has not; null if it has." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Reason why the server did not list its tools; null if it did.",
+  })
   problem!: string | null;
   @Field(() => [ListedTool], {
     description: "Tools of the server, at most 256. The model gets at most 64 of all servers.",

@@ -11,7 +11,7 @@ export class ImportEndUserFactInput {
   text!: string;
   @Field({
     description:
-      "Whether it comes from a conversation whose uniqueId was signed. Only signed conversations use it then, and otherwise only others.",
+      "Whether the fact comes from a conversation with a signed uniqueId. Only signed conversations use such facts; all other conversations use only the other facts.",
   })
   signed!: boolean;
   @Field({ description: "Time when the fact was stored." })

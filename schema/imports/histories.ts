@@ -43,7 +43,7 @@ export class FactImport {
   imported!: number;
   @Field(() => Int, {
     description:
-      "Number of facts that were known, with the same text and `signed`, or older than the 50 newest ones of each kind, signed or not, that an assistant keeps.",
+      "Number of facts that were not stored, because they were known (same text and `signed`) or older than the 50 newest signed or unsigned facts that an assistant keeps.",
   })
   omitted!: number;
 }
@@ -64,7 +64,7 @@ class ImportEndUserFactsArgs {
 @Resolver()
 export class HistoryImportResolver {
   @Mutation(() => Project, {
-    description: `Creates a project of another service with its id, or makes the one with this id equal to it. ${OPERATOR}.`,
+    description: `Creates a project of another service with its id, or updates the one with this id to match. ${OPERATOR}.`,
   })
   importProject(
     @Arg("input", { description: "The project." }) input: ImportProjectInput,
@@ -74,7 +74,7 @@ export class HistoryImportResolver {
   }
 
   @Mutation(() => Workflow, {
-    description: `Creates a workflow of another service with its id, nodes and edges, or makes the one with this id equal to it. ${OPERATOR}. Errors: PROJECT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NODE_NOT_FOUND; CONFLICT if another workflow has the key.`,
+    description: `Creates a workflow of another service with its id, nodes and edges, or updates the one with this id to match. ${OPERATOR}. Errors: PROJECT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NODE_NOT_FOUND; CONFLICT if another workflow has the key.`,
   })
   importWorkflow(
     @Arg("input", { description: "The workflow." }) input: ImportWorkflowInput,
@@ -84,7 +84,7 @@ export class HistoryImportResolver {
   }
 
   @Mutation(() => Deployment, {
-    description: `Creates a deployment of another service with its id, or makes the one with this id equal to it. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; CONFLICT if another deployment has the key.`,
+    description: `Creates a deployment of another service with its id, or updates the one with this id to match. ${OPERATOR}. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; CONFLICT if another deployment has the key.`,
   })
   importDeployment(
     @Arg("input", { description: "The deployment." }) input: ImportDeploymentInput,

@@ -42,7 +42,7 @@ class ImportLogsArgs {
 @Resolver()
 export class ImportResolver {
   @Mutation(() => Assistant, {
-    description: `Creates an assistant of another service with its id, or makes the one with this id equal to it, even if it was deleted. ${OPERATOR}. Errors: QUOTA_EXCEEDED, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; CONFLICT if another assistant has the key; PROJECT_NOT_FOUND if projectId is unknown.`,
+    description: `Creates an assistant of another service with its id, or updates the one with this id to match, even if it was deleted. ${OPERATOR}. Errors: QUOTA_EXCEEDED, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; CONFLICT if another assistant has the key; PROJECT_NOT_FOUND if projectId is unknown.`,
   })
   importAssistant(
     @Arg("input", { description: "The assistant." }) input: ImportAssistantInput,
@@ -64,7 +64,7 @@ export class ImportResolver {
   }
 
   @Mutation(() => WebhookDestination, {
-    description: `Creates a webhook destination of another service with its id and secret, or makes the one with this id equal to it. ${OPERATOR}. Errors: PROJECT_NOT_FOUND if projectId is unknown.`,
+    description: `Creates a webhook destination of another service with its id and secret, or updates the one with this id to match. ${OPERATOR}. Errors: PROJECT_NOT_FOUND if projectId is unknown.`,
   })
   importWebhookDestination(
     @Arg("input", { description: "The destination." }) input: ImportWebhookDestinationInput,

@@ -62,7 +62,7 @@ export class ImportAssistantInput extends CreateAssistantInput {
   @Field(() => ImportVersionInput, {
     nullable: true,
     description:
-      "Version that the assistant is at the source: it is stored with this number if the current version here has a lower one. Default: the next version, made now.",
+      "Current version at the source. It is stored with this number if the current version here has a lower one. Default: the next version, created now.",
   })
   version?: ImportVersionInput | null;
 }

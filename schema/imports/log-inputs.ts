@@ -12,7 +12,7 @@ const IDENTIFIER = { maxLength: 4096 } as const;
 export class ImportMessageInput {
   @Field(() => ID, {
     nullable: true,
-    description: "Id to keep. Default, also for one that is no UUID or is taken: a new one.",
+    description: "Id to keep. A new one is assigned by default, and if the id is not a UUID or is in use.",
   })
   id?: string | null;
   @Field(() => MessageRole, { description: "Author of the message." })
@@ -100,7 +100,7 @@ export class ImportLogInput {
   @Field(() => ImportCallInput, {
     nullable: true,
     description:
-      "Call that the conversation was; only with type VOICE. Default: none; there is a log, but no call.",
+      "Call record of the conversation; only with type VOICE. Default: none; the log is stored without a call.",
   })
   call?: ImportCallInput | null;
   @Rule({ maxLength: 255 })
@@ -144,7 +144,7 @@ export class ImportLogInput {
   @Rule({ maxLength: 255 })
   @Field(() => ID, {
     nullable: true,
-    description: "Id of the deployment by which the person came, which may be deleted.",
+    description: "Id of the deployment through which the person reached the assistant; it may be deleted.",
   })
   deploymentId?: string | null;
   @Rule({ minimum: 1 })

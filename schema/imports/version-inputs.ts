@@ -7,7 +7,7 @@ import { Rule } from "../core/rules";
 /** `user:` and the longest id of a user. */
 const MAX_ACTOR_LENGTH = 4_101;
 
-@InputType({ description: "What a version of an assistant of another service keeps." })
+@InputType({ description: "Number, author, time and note of a version of an assistant of another service." })
 export class ImportVersionInput {
   @Rule({ minimum: 1 })
   @Field(() => Int, { description: "Number of the version, at least 1." })
@@ -18,10 +18,10 @@ export class ImportVersionInput {
   @Rule({ minLength: 1, maxLength: MAX_ACTOR_LENGTH })
   @Field({
     description:
-      "Who made it, as in `AssistantVersion.actor`: `user:ID`, `key:ID`, or a kind such as `operator`.",
+      "Author of the change, as in `AssistantVersion.actor`: `user:ID`, `key:ID`, or a kind such as `operator`.",
   })
   actor!: string;
-  @Field({ description: "Time when it was made." })
+  @Field({ description: "Time of the change." })
   createdAt!: Date;
 }
 

@@ -37,7 +37,7 @@ export class LogFilter {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Only chats that this version of the assistant answered: its number, from 1; needs assistantId. Chats with a draft have the version that it is laid over. deleteLogs refuses this condition.",
+      "Only chats that this version of the assistant answered, given by its number, from 1; requires assistantId. A chat with a draft counts for the version that the draft changes. deleteLogs refuses this condition.",
   })
   assistantVersion?: number | null;
   @Rule({ maxLength: 1_000 })

@@ -20,7 +20,7 @@ export class ChatVersionResolver {
   @FieldResolver(() => AssistantVersion, {
     nullable: true,
     description:
-      "Version of the assistant that the chat runs to its end. With a draft, the version that was current when the chat began: the draft is laid over it. Null if the chat follows the assistant, because it began before versions were kept, or if the version has been removed.",
+      "Version of the assistant that the chat uses until it ends. With a draft, the version that was current when the chat began, to which the draft applies. Null if the chat follows the assistant, because it began before versions were kept, or if the version has been removed.",
   })
   version(@Root() chat: Chat, @Ctx() { scope }: Context) {
     return versionOf(scope, chat);

@@ -36,12 +36,12 @@ export class Log {
   recordingUrl!: string;
   @Field(() => JSONObject, {
     description:
-      "Messages: {items: [{id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt}]}, oldest first; what is null is absent.",
+      "Messages: {items: [{id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt}]}, oldest first; null values are absent.",
   })
   messages!: JsonObject;
   @Field(() => JSONObject, {
     description:
-      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount, errors; what is null is absent.",
+      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount, errors; null values are absent.",
   })
   metadata!: JsonObject;
   @Field(() => JSONObject, { description: "Metadata supplied by the client." })
@@ -67,7 +67,7 @@ class LogsArgs extends PageArgs {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Only chats that this version of the assistant answered: its number, from 1. Chats with a draft have the version that it is laid over.",
+      "Only chats that this version of the assistant answered, given by its number, from 1. A chat with a draft counts for the version that the draft changes.",
   })
   assistantVersion?: number;
   @NotNull
@@ -75,7 +75,7 @@ class LogsArgs extends PageArgs {
   @Field({
     nullable: true,
     description:
-      "Id of a log: only those after it in the order, at which pages are counted anew. Continues a search that was limited.",
+      "Id of a log. Only logs that follow it in the chosen order are returned, and pages are counted from there. Continues a search that was limited.",
   })
   after?: string;
 }

@@ -9,34 +9,34 @@ import { TYPES } from "../core/type-rules";
 import { locate } from "./kinds";
 
 const RULES =
-  "The caller needs what the query for one record of its type needs, and may get its errors. Errors: NODE_NOT_FOUND";
+  "The permissions and errors of the query for a single record of that type apply. Errors: NODE_NOT_FOUND";
 const LENGTH = { maxLength: 255 } as const;
 
 @ArgsType()
 class NodeArgs {
   @Rule(LENGTH)
-  @Field(() => ID, { description: "Id of a record that has the interface Node." })
+  @Field(() => ID, { description: "Id of a record that implements Node." })
   id!: string;
 }
 
 @ArgsType()
 class NodesArgs {
   @Rule({ ...LENGTH, maxItems: 100 })
-  @Field(() => [ID], { description: "Ids of records that have the interface Node, at most 100." })
+  @Field(() => [ID], { description: "Ids of records that implement Node, at most 100." })
   ids!: readonly string[];
 }
 
 @Resolver()
 export class NodeResolver {
   @Query(() => Node, {
-    description: `Returns the record with an id; for the id of a conversation, its Chat. ${RULES}.`,
+    description: `Returns the record with the given id; for the id of a conversation, its Chat. ${RULES}.`,
   })
   node(@Args() { id }: NodeArgs, @Ctx() context: Context) {
     return nodeOf(id, context);
   }
 
   @Query(() => [Node], {
-    description: `Returns the records with some ids, in their order; for the id of a conversation, its Chat. Costs as much as its number of ids. ${RULES}: the entry is null, and the others keep their data.`,
+    description: `Returns the records with the given ids, in the order of the ids; for the id of a conversation, its Chat. The cost is the number of ids. ${RULES}: the entry is null, and the others keep their data.`,
   })
   nodes(@Args() { ids }: NodesArgs, @Ctx() context: Context) {
     const entries = ids.map((id) => nodeOf(id, context).catch((error: unknown) => error));

@@ -39,7 +39,7 @@ export class WebhookDestination {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, unique among the organization's webhook destinations; null if it has none.",
+      "Key that identifies the destination in files of the command `parley`, unique among the organization's webhook destinations; null if it has none.",
   })
   key!: string | null;
   @Field({ description: "Creation time." })
@@ -70,7 +70,7 @@ export class UpdateWebhookDestinationInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's webhook destinations: CONFLICT if another one has it.",
+      "Key that identifies the destination in files of the command `parley`, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's webhook destinations: CONFLICT if another one has it.",
   })
   key?: string | null;
   @Field(() => ID, {

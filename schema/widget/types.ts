@@ -106,7 +106,7 @@ export class WidgetChat {
 export class WidgetChatEvent {
   @Field(() => ID, {
     description:
-      "Id of the event, whatever its name. Pass it as `after` to resume the stream after this event. After a fragment, the stream continues with the stored events that follow, so with the whole answer.",
+      "Id of the event. Pass it as `after` to resume the stream after this event. After a fragment, the stream resumes with the stored events that follow, which include the whole answer.",
   })
   id!: string;
   @Field({

@@ -68,7 +68,7 @@ export class WidgetResolver {
 
   @FieldResolver(() => Boolean, {
     description:
-      "Whether nobody is answered now: the installation is held after a restore or a move. Messages are kept.",
+      "Whether the installation is held after a restore or a move. Messages are then stored, but not answered.",
   })
   held(@Ctx() { scope }: Context) {
     return isHeld(scope);

@@ -33,13 +33,13 @@ export class Deployment {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, unique among the organization's deployments; null if it has none.",
+      "Key that identifies the deployment in files of the command `parley`, unique among the organization's deployments; null if it has none.",
   })
   key!: string | null;
   @Field(() => Int, {
     nullable: true,
     description:
-      "Number of the version of the assistant that its conversations run; null for the current one when they begin.",
+      "Number of the version of the assistant that new conversations use; null: the version that is current when they begin.",
   })
   assistantVersion!: number | null;
   @Field({ description: "Creation time." })
@@ -66,7 +66,7 @@ export class UpdateDeploymentInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's deployments: CONFLICT if another one has it.",
+      "Key that identifies the deployment in files of the command `parley`, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's deployments: CONFLICT if another one has it.",
   })
   key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
@@ -80,7 +80,7 @@ export class UpdateDeploymentInput {
   @Field(() => Int, {
     nullable: true,
     description:
-      "Number of the version of the assistant that its conversations run, from 1. Null or a new assistant: the current one when they begin.",
+      "Number of the version of the assistant that new conversations use, from 1. Null, or when the assistant is replaced: the version that is current when they begin.",
   })
   assistantVersion?: number | null;
   @Field(() => ID, { nullable: true, description: "Id of the workflow that runs. Omit it for an assistant." })

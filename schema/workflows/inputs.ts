@@ -24,7 +24,7 @@ export class UpdateWorkflowInput {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's workflows: CONFLICT if another one has it.",
+      "Key that identifies the workflow in files of the command `parley`, 1 to 100 characters: lowercase letters, digits, ., _ and -, beginning with a letter or digit. Unique among the organization's workflows: CONFLICT if another one has it.",
   })
   key?: string | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })

@@ -18,7 +18,7 @@ export class Workflow {
   @Field(() => String, {
     nullable: true,
     description:
-      "Key by which files name it, unique among the organization's workflows; null if it has none.",
+      "Key that identifies the workflow in files of the command `parley`, unique among the organization's workflows; null if it has none.",
   })
   key!: string | null;
   @Field({ description: "Creation time." })

@@ -45,7 +45,7 @@ export class Projects {
     return row!;
   }
 
-  /** Creates a project with this id, or makes the one with this id equal to it. */
+  /** Creates a project with this id, or updates the one with this id to match. */
   async import({ id, createdAt, updatedAt, ...input }: ImportedProject): Promise<Project> {
     const [stored] = await this.scope.table("projects").where({ id }).forUpdate();
     const values = { ...input, ...(updatedAt && { updatedAt }) };

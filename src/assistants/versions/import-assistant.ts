@@ -35,7 +35,7 @@ type Kept = Omit<ImportedAssistant, "version">;
 const KINDS = Object.keys(CONFIGURATIONS) as ConfigurationKind[];
 
 /**
- * Creates an assistant with this id, or makes the one with this id equal to it, also if it was deleted: as one version.
+ * Creates an assistant with this id, or updates the one with this id to match, also if it was deleted: as one version.
  * Runs in a transaction. Configurations and their fields that are omitted keep their values.
  * @throws QUOTA_EXCEEDED, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND, CONFLICT, FILE_NOT_FOUND, BAD_USER_INPUT
  */

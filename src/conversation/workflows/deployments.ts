@@ -127,7 +127,7 @@ export class Deployments {
   }
 
   /**
-   * Creates a deployment with this id, or makes the one with this id equal to it.
+   * Creates a deployment with this id, or updates the one with this id to match.
    * @throws as `create`
    */
   async import({ id, createdAt, updatedAt, ...input }: ImportedDeployment): Promise<Deployment> {

@@ -20,7 +20,7 @@ export interface ImportedWorkflow extends Kept, WorkflowInput {
 }
 
 /**
- * Creates a workflow with this id, or makes the one with this id equal to it. Runs in a transaction.
+ * Creates a workflow with this id, or updates the one with this id to match. Runs in a transaction.
  * @throws PROJECT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NODE_NOT_FOUND, CONFLICT, BAD_USER_INPUT
  */
 export async function importWorkflow(

@@ -13,7 +13,7 @@ export interface ImportedDestination extends WebhookDestinationInput, KeptTimes 
 }
 
 /**
- * Creates a destination with this id, or makes the one with this id equal to it. Omitted fields keep their values.
+ * Creates a destination with this id, or updates the one with this id to match. Omitted fields keep their values.
  * Runs in a transaction.
  * @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND
  */

@@ -34,7 +34,7 @@ export type Channel =
 export type LogFilter = {
   /** Only chats with this assistant, which may be deleted. */
   readonly assistantId?: string | null | undefined;
-  /** Only chats that this version of the assistant answered: its number, from 1; needs assistantId. Chats with a draft have the version that it is laid over. deleteLogs refuses this condition. */
+  /** Only chats that this version of the assistant answered, given by its number, from 1; requires assistantId. A chat with a draft counts for the version that the draft changes. deleteLogs refuses this condition. */
   readonly assistantVersion?: number | null | undefined;
   /** Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive. */
   readonly search?: string | null | undefined;
