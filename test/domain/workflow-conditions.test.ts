@@ -65,6 +65,19 @@ describe("the condition of an edge", () => {
       expect(conditionHolds(edge(operator, "10"), values)).toBe(true);
   });
 
+  test("compares with nothing if the value uses a variable without a value", () => {
+    const amount = "5";
+    for (const values of [
+      new Values([{ amount }]),
+      new Values([{ amount }], true),
+      new Values([{ amount, limit: null }]),
+    ]) {
+      for (const operator of ["EQUALS", "CONTAINS", "GREATER", "LESS"] as const)
+        expect([operator, conditionHolds(edge(operator, "{limit}"), values)]).toEqual([operator, false]);
+      expect(conditionHolds(edge("NOT_EQUALS", "{limit}"), values)).toBe(true);
+    }
+  });
+
   test.each([0, false, "no"])("IS_SET holds for %j, and IS_NOT_SET does not", (amount) => {
     expect(conditionHolds(edge("IS_SET"), new Values([{ amount }]))).toBe(true);
     expect(conditionHolds(edge("IS_NOT_SET"), new Values([{ amount }]))).toBe(false);

@@ -1,3 +1,4 @@
+import { namesIn } from "../../assistants/configurations/variable-names";
 import { fill, type Values } from "../functions/variables";
 import { edgesFrom, nodeOf, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
 
@@ -21,26 +22,30 @@ export const nextEdge = (
       (edge.kind === "VARIABLE" && conditionHolds(edge, values)),
   );
 
-/** Whether the condition of a VARIABLE edge holds. Compares numbers as numbers, other values as text, ignoring case. */
+/**
+ * Whether the condition of a VARIABLE edge holds. Compares numbers as numbers, other values as text, ignoring case. What has
+ * no value equals nothing, and is neither greater nor less.
+ */
 export function conditionHolds({ variable, operator, value }: WorkflowEdge, values: Values): boolean {
   const found = values.of(variable ?? "");
   const isSet = found !== undefined && found !== null && found !== "";
   const [actual, expected] = [textOf(found), textOf(fill(value ?? "", values))];
+  const isComparable = isSet && expected !== "" && namesIn(value ?? "").every((name) => values.isSet(name));
   switch (operator) {
     case "IS_SET":
       return isSet;
     case "IS_NOT_SET":
       return !isSet;
     case "EQUALS":
-      return isSet && compare(actual, expected) === 0;
+      return isComparable && compare(actual, expected) === 0;
     case "NOT_EQUALS":
-      return !isSet || compare(actual, expected) !== 0;
+      return !isComparable || compare(actual, expected) !== 0;
     case "CONTAINS":
-      return isSet && actual.includes(expected);
+      return isComparable && actual.includes(expected);
     case "GREATER":
-      return isSet && compare(actual, expected) > 0;
+      return isComparable && compare(actual, expected) > 0;
     case "LESS":
-      return isSet && compare(actual, expected) < 0;
+      return isComparable && compare(actual, expected) < 0;
     case null:
       return false;
   }
