@@ -215,15 +215,19 @@ describe("an import from a service of another kind", () => {
   });
 });
 
-test("keeps a log that another assistant has, an end before the start and a file without a name apart", async () => {
+test("lists values of records that cannot be taken over, and imports the others", async () => {
   const item = { id: 1, type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
   const early = { id: 9, type: "TEXT", createdAt: "2023-01-02T00:00:00Z" };
   const { code, stdout } = await importFrom({
     "/rest/v1/organization": { id: "9" },
-    "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: 8, name: "Eight" }]),
+    "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: 8, name: "Eight", variables: ["x"] }]),
     "/rest/v1/assistants/8/logs?order=asc&page=1&take=100": [item, early],
     "/rest/v1/assistants/8/log/1": { ...item, messages: [] },
-    "/rest/v1/assistants/8/log/9": { ...early, metadata: { endedAt: "2023-01-01T00:00:00Z" } },
+    "/rest/v1/assistants/8/log/9": {
+      ...early,
+      customerMetadata: "x",
+      metadata: { endedAt: "2023-01-01T00:00:00Z" },
+    },
     "/rest/v1/files?order=asc&page=1&take=100": page([{ id: 3, name: "", mimeType: "text/plain" }]),
     "/rest/v1/files/3/download": { url: "/content" },
     "/content": "content",
@@ -231,6 +235,8 @@ test("keeps a log that another assistant has, an end before the start and a file
   expect(code).toBe(2);
   expect(stdout).toContain("logs: 1 imported, 0 already here");
   expect(stdout).toContain("This log was refused: The assistant 7 has a log with id 1. [1]");
+  expect(stdout).toContain("variables of this assistant is no object: it is left out. [8]");
+  expect(stdout).toContain("customerMetadata of this log is no object: it is left out. [9]");
   expect(stdout).toMatch(/endedAt of this log was left out: must not be before createdAt\. \[9\]/);
   const { metadata } = await api.get("/rest/v1/assistants/8/log/9", 200);
   expect(metadata.endedAt).toBe("2023-01-02T00:00:00.000Z");

@@ -43,6 +43,8 @@ export function logOf(item: JsonObject, log: JsonObject): MappedLog {
   for (const name of Object.keys(metadata))
     if (!METADATA.has(name)) problems.push(`metadata.${name} of logs has no place here.`);
   const { person, rest } = customerOf(log.customerMetadata);
+  if (log.customerMetadata != null && !isObject(log.customerMetadata))
+    problems.push("customerMetadata of this log is no object: it is left out.");
   const errors = errorsIn(metadata.errors, problems);
   const endedAt = timeOf(metadata.endedAt);
   if (endedAt === undefined && metadata.endedAt != null)

@@ -64,6 +64,8 @@ async function inputOf(work: Import, id: string, assistant: JsonObject): Promise
   noteOthers(work, "assistants", assistant, KNOWN, id);
   const input: JsonObject = { id, name: textOf(name) ?? "", description: description ?? null };
   input.variables = isObject(variables) ? variables : null;
+  if (variables != null && !isObject(variables))
+    work.report.note("variables of this assistant is no object: it is left out.", id);
   for (const kind of Object.keys(FIELDS)) Object.assign(input, await configurationOf(work, id, kind));
   return input;
 }
