@@ -80,3 +80,17 @@ describe("variables are filled into a function", () => {
     expect(model.asked[0]!.messages[0]!.content).toContain(`Code {${name}}.`);
   });
 });
+
+test("values fill at most a million characters into the texts of a turn, however often a text names them", async () => {
+  const place = "{long} and {object}. ";
+  const { model, say, answered } = await talk(running, [{ text: ["Fine."] }], {
+    configuration: { prompt: `${place.repeat(4_000)}The end, {name}.` },
+    start: { variables: { long: "x".repeat(400_000), object: { deep: "y".repeat(300_000) }, name: "Ada" } },
+  });
+  stops.push(answered, model.stop);
+  await say("Hello");
+  const [prompt] = model.asked[0]!.messages.map(({ content }) => content as string);
+  expect(prompt!.match(/x/g)).toHaveLength(400_000);
+  expect(prompt!.match(/y/g)).toHaveLength(300_000);
+  expect(prompt).toContain("The end, .");
+});

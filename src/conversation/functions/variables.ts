@@ -5,8 +5,16 @@ import type { MissingVariables } from "../../platform/database/value-types";
 
 type Source = Readonly<Record<string, unknown>> | null | undefined;
 
+/**
+ * Characters that values fill into the texts of a turn. A text may use a name thousands of times, and a visitor may give it a
+ * value of a megabyte.
+ */
+const MAX_FILLED = 1_000_000;
+
 /** Values of variables. The first source that has a name provides its value. */
 export class Values {
+  private room = MAX_FILLED;
+
   constructor(
     private readonly sources: readonly Source[],
     /** Whether a name without a value becomes an empty text; otherwise it stays as written. */
@@ -27,6 +35,18 @@ export class Values {
     return this.sourceOf(name)?.[name];
   }
 
+  /**
+   * The text that takes the place of a name; undefined if the placeholder stays. Once a value does not fit into
+   * `MAX_FILLED`, all further places stay empty.
+   */
+  textFor(name: string): string | undefined {
+    if (!this.has(name)) return this.blanks ? "" : undefined;
+    if (this.room < 0) return "";
+    const text = toText(this.of(name));
+    this.room -= text.length;
+    return this.room < 0 ? "" : text;
+  }
+
   private sourceOf(name: string): Source {
     return this.sources.find((values) => values != null && Object.hasOwn(values, name));
   }
@@ -45,9 +65,7 @@ export const valuesOf = (
 
 /** Replaces each `{name}` with its value. Placeholders inside values are not replaced. */
 export const fill = (text: string, values: Values): string =>
-  text.replace(PLACEHOLDER, (placeholder, name: string) =>
-    values.has(name) ? toText(values.of(name)) : values.blanks ? "" : placeholder,
-  );
+  text.replace(PLACEHOLDER, (placeholder, name: string) => values.textFor(name) ?? placeholder);
 
 /** Replaces placeholders in every string of a value, but not in keys. */
 export const fillDeep = (value: unknown, values: Values): unknown =>

@@ -163,10 +163,10 @@ function argumentsOf(args: JsonObject, { parameters }: Callable, values: Values)
   );
 }
 
-/** The value of a variable, unconverted, if a text is a single placeholder. */
+/** The value of a variable, unconverted, if a text is a single placeholder and the value fits. */
 function variableValue(value: unknown, values: Values): unknown {
   const name = typeof value === "string" ? WHOLE_PLACEHOLDER.exec(value)?.[1] : undefined;
-  return name === undefined ? undefined : values.of(name);
+  return name === undefined || values.textFor(name) === "" ? undefined : values.of(name);
 }
 
 function convert(value: unknown, type: unknown): unknown {
