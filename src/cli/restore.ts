@@ -17,7 +17,7 @@ import { connect } from "../platform/database/connect";
 import { hasEmbedded } from "../platform/database/embedded";
 import { keepEncryptionKeys, keptEncryptionKeys, keysFile, restoreDatabase } from "../platform/database/open";
 import { openBackupPlace } from "../platform/providers/open-backup-place";
-import { openStorage } from "../platform/providers/open-storage";
+import { explainedStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
@@ -43,7 +43,7 @@ operator(async (settings) => {
   const config = await withKeys(settings, backup);
   await refuseOtherKeys(backup, config);
   await refuseOtherFile(backup, config);
-  const storage = openStorage(config);
+  const storage = explainedStorage(config);
   await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
     const state = await databaseState(config);
     if (state === "remains" && (await hasOnlyFilesOf(backup, storage))) return;

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { emptyFolder, RUN, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
+import { emptyFolder, RUN, runAt, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 
 const isRoot = process.getuid?.() === 0;
 /** An unprivileged user: the current one unless the tests run as root. */
@@ -72,3 +72,22 @@ test("a folder that the kernel refuses, as below /proc, ends the start with an e
   expect(code).toBe(1);
   expect(output).toContain("DATA_DIR /proc/parley cannot be created in /proc");
 });
+
+test(
+  "a key file that its own user may not read is named, with the command that helps",
+  async () => {
+    const { ENCRYPTION_KEYS: _, ...settings } = SETTINGS;
+    const dataDir = emptyFolder();
+    const file = join(dataDir, "encryption-keys");
+    writeFileSync(file, "keys of this installation", { mode: 0 });
+    const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {}; // initdb needs a user with an account
+    if (isRoot) for (const path of [dataDir, file]) chownSync(path, nobody.uid!, nobody.gid!);
+    const env = { ...settings, DATA_DIR: dataDir, HOME: "/" };
+    const { code, stderr } = await runAt({ cwd: "/", ...nobody }, "main", env);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
+      /^The file \S+encryption-keys cannot be read by the user \S+ \(EACCES\)\. Let this user read .*: chmod 600 '\S+'$/,
+    );
+  },
+  2 * SERVER_TIMEOUT_MS,
+);

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import {
+  afterTest,
+  emptyDatabase,
   emptyFolder,
   SERVER_TIMEOUT_MS,
   preparedDatabase,
@@ -10,6 +12,7 @@ import {
   SETTINGS,
   startServer,
 } from "../support/server";
+import { startS3 } from "../support/s3";
 import { until } from "../support/until";
 
 function upload(api: Api) {
@@ -40,6 +43,37 @@ test(
   },
   4 * SERVER_TIMEOUT_MS,
 );
+
+describe.each([
+  [
+    "is away",
+    { S3_ENDPOINT: "http://127.0.0.1:1" },
+    /cannot be reached for s3:\/\/files .* correct S3_ENDPOINT/,
+  ],
+  ["refuses the key", { S3_ACCESS_KEY_ID: "other" }, /refuses the credentials .* Correct S3_ACCESS_KEY_ID/],
+  ["does not exist", { S3_BUCKET: "nowhere" }, /The bucket "nowhere" .* does not exist .* S3_ENDPOINT/],
+])("a bucket for files that %s", (_name, wrong, says) => {
+  test(
+    "is explained by its setting, by files:adopt and by restore",
+    async () => {
+      const s3 = await startS3("AKIDTEST");
+      afterTest(s3.stop);
+      const keys = { S3_ACCESS_KEY_ID: "AKIDTEST", S3_SECRET_ACCESS_KEY: "secret" };
+      const bucket = { S3_BUCKET: "files", S3_ENDPOINT: s3.url, ...keys, ...wrong };
+      const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+      const server = await startServer(env);
+      await upload(server.api);
+      await server.end("SIGTERM");
+      const explained = { code: 1, stderr: expect.stringMatching(says) };
+      expect(await runToEnd("cli/files-adopt", { ...env, ...bucket })).toMatchObject(explained);
+      const backup = join(emptyFolder(), "backup");
+      expect(await runToEnd("cli/backup", env, backup)).toMatchObject({ code: 0 });
+      const empty = { ...env, ...bucket, DATABASE_URL: await emptyDatabase() };
+      expect(await runToEnd("cli/restore", empty, backup)).toMatchObject(explained);
+    },
+    4 * SERVER_TIMEOUT_MS,
+  );
+});
 
 describe("two servers on one database", () => {
   test(

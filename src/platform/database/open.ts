@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../settings/config";
+import { thisUser } from "../settings/this-user";
 import { connect } from "./connect";
 import { describeDatabase } from "./database-name";
 import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
@@ -133,9 +134,12 @@ export const keptEncryptionKeys = (dataDir: string): Promise<string[] | undefine
     (text) => text.split(",").map((key) => key.trim()),
     (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
-      throw error;
+      throw new Error(keysUnreadable(dataDir, error), { cause: error });
     },
   );
+
+const keysUnreadable = (dataDir: string, { code, message }: NodeJS.ErrnoException): string =>
+  `The file ${keysFile(dataDir)} cannot be read by the user ${thisUser()} (${code ?? message}). Let this user read and write it, and nobody else: chmod 600 '${keysFile(dataDir)}'`;
 
 /**
  * Stores keys unless there are some. The flag "wx" ensures that of two processes starting at once, one writes and

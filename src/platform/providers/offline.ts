@@ -8,7 +8,7 @@ import { childReader } from "./child-reader";
 import { openModels } from "./open-models";
 import { openRetention } from "./open-retention";
 import { openQuotas } from "./open-quotas";
-import { openStorage } from "./open-storage";
+import { explainedStorage } from "./open-storage";
 import { openTelephony } from "./open-telephony";
 import { openVoice } from "./open-voice";
 import type { Ports } from "../ports/ports";
@@ -31,7 +31,7 @@ export function offlinePorts(config: Config): Ports {
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? [], config.keysFile),
     catalog,
-    storage: openStorage(config, answers),
+    storage: explainedStorage(config, answers),
     embeddings: undefined,
     reader: childReader(),
     checker: threadChecker(),

@@ -11,17 +11,29 @@ export function openStorage(config: Config, answers = new BoundedAnswers()): Sto
   return bucket === undefined ? localStorage(filesDir) : s3Storage({ bucket }, config, answers);
 }
 
-/** The same for commands: an error of reading from a bucket names the setting to correct. */
-export function explainedStorage(config: Config): Storage {
-  const storage = openStorage(config);
+/** The same for commands: an error of a bucket names the setting to correct. */
+export function explainedStorage(config: Config, answers?: BoundedAnswers): Storage {
+  const storage = openStorage(config, answers);
   const { S3_BUCKET: bucket } = config;
   if (bucket === undefined) return storage;
   const explain = (error: unknown): never => {
     throw s3Problem(error, { name: `s3://${bucket}`, bucket, config, of: "files" });
   };
   return {
-    ...storage,
+    put: (key, content) =>
+      storage.put(key, content).catch((error: unknown) => {
+        if (content.errored) throw error;
+        return explain(error);
+      }),
     get: (key) => storage.get(key).catch(explain),
     has: (key) => storage.has(key).catch(explain),
+    remove: (key) => storage.remove(key).catch(explain),
+    async *list() {
+      try {
+        yield* storage.list();
+      } catch (error) {
+        explain(error);
+      }
+    },
   };
 }
