@@ -53,8 +53,17 @@ describe.each(NAMES)("%s", (name) => {
     },
   );
 
+  test.each(["db1,db2", "db1:5432,db2:5432", "[::1]:5432,db2"])(
+    "is refused with the hosts %s, of which the driver would try none",
+    (hosts) => {
+      const problem = problemOf(name, `postgres://parley:a,b@${hosts}/parley`);
+      expect(problem).toContain(`${name} names several hosts: name one address that follows the primary`);
+    },
+  );
+
   test.each([
     BASE,
+    "postgres://parley:a,b@db/parley,2?application_name=a,b",
     `postgresql://db/parley?user=parley&password=x&sslmode=no-verify`,
     "postgres:///parley?host=/var/run/postgresql",
     "postgres://parley:p%40ss%231%2Fx@db/parley",

@@ -26,10 +26,14 @@ export const ENCODE_PASSWORD =
 const BEGINNING = /^postgres(?:ql)?:\/\//;
 /** The part before the address ends at the first "@"; no other part has one, and none has a "#". */
 const REGULAR = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^#@]*$/;
+/** The driver takes a list of hosts, which libpq accepts, for one name. */
+const SEVERAL_HOSTS = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^/?#@,]*,[^/?#@]*(?:[/?]|$)/;
 
 /** Why a URL cannot name a database; undefined if it can. Repeats no part that may belong to a password. */
 export function databaseUrlProblem(text: string): string | undefined {
   if (!BEGINNING.test(text)) return "must be a URL that begins with postgres:// or postgresql://";
+  if (REGULAR.test(text) && SEVERAL_HOSTS.test(text))
+    return "names several hosts: name one address that follows the primary (see Fail-over in docs/operations.md)";
   if (!REGULAR.test(text) || !URL.canParse(text)) return `is not a valid URL: ${ENCODE_PASSWORD}`;
   for (const [name, value] of new URL(text).searchParams) {
     if (!PARAMETERS.includes(name)) return unknownParameter(name);
