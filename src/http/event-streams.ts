@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { GraphQLError, subscribe, type ExecutionResult } from "graphql";
+import { GraphQLError, subscribe, type ExecutionResult, type SubscriptionArgs } from "graphql";
 import type { Caller } from "../account/auth/caller";
 import { DomainError, invalid } from "../platform/errors";
 import { revealed } from "../platform/json/json-source";
+import { tracing } from "../platform/tracing/tracing";
 import { requestId } from "./answer-headers";
 import { TOO_MANY } from "./bounded-socket";
+import { codeOf, operationSpan } from "./operation-span";
 import { countStream } from "./open-sockets";
 import { subscriptionOf, subscriptionRules, type SubscribePayload } from "./subscription-document";
 import { watchCredential } from "./watch-credential";
@@ -48,7 +50,7 @@ export class EventStreams {
     const prepared = subscriptionOf(this.options, this.rules, checked(payload));
     const result = Array.isArray(prepared)
       ? { errors: prepared }
-      : await subscribe({ ...prepared, contextValue });
+      : await opened({ ...prepared, contextValue });
     await this.send(res, caller, result);
   }
 
@@ -121,6 +123,17 @@ export class EventStreams {
     const result = { ...(formatted && { errors: formatted }), ...(data !== undefined && { data }) };
     return `event: next\ndata: ${revealed(JSON.stringify(result))}\n\n`;
   }
+}
+
+/** Opens a subscription in a span of its own: that of the request ends only with the stream. */
+async function opened(args: SubscriptionArgs): ReturnType<typeof subscribe> {
+  if (!tracing.tracer) return subscribe(args);
+  const { name, attributes } = operationSpan(args.document);
+  return tracing.tracer.run(name, { attributes }, async (span) => {
+    const result = await subscribe(args);
+    if ("errors" in result && result.errors) span.fail(codeOf(result.errors[0]!));
+    return result;
+  });
 }
 
 const NO_LONGER_VALID = "The credential is no longer valid. Connect again with another one.";

@@ -145,6 +145,27 @@ test("the start of a subscription continues the client's trace, and what it read
   expect(statementsOf(read!).length).toBeGreaterThan(0);
 });
 
+test("a subscription over Server-Sent Events has a span of its start, in the trace of its client", async () => {
+  const traceId = "33333333333333333333333333333333";
+  const traceparent = `00-${traceId}-${SUBSCRIBED.spanId}-01`;
+  const gone = new AbortController();
+  const { body } = await fetch(`${running.url}/graphql`, {
+    method: "POST",
+    headers: {
+      ...{ "X-API-Key": running.secretKey, "Content-Type": "application/json" },
+      ...{ Accept: "text/event-stream", traceparent },
+    },
+    body: JSON.stringify({ query: "subscription Changes { assistantChanges { id } }" }),
+    signal: gone.signal,
+  });
+  await body!.getReader().read();
+  const opening = () => named("subscription assistantChanges").find((span) => span.traceId === traceId);
+  await until(() => opening() !== undefined);
+  gone.abort();
+  expect(opening()!.attributes["graphql.operation.name"]).toBe("Changes");
+  await until(() => parentOf(opening()!)?.name === "POST graphql");
+});
+
 test("a refused subscription has a span with the code of its error", () => {
   const attributes = { "error.type": "GRAPHQL_VALIDATION_FAILED" };
   expect(named("subscription")).toMatchObject([{ failed: true, attributes }]);
