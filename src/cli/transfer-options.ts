@@ -47,7 +47,7 @@ export function addressOf(option: string, text: string, usage: string): string {
   const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
   if (address !== undefined)
     throw new Error(
-      `${option} must be the address without a path of an interface: ${option} ${address}\nUsage: ${usage}`,
+      `${option} must be the address of the server, without /graphql or /rest: ${option} ${address}\nUsage: ${usage}`,
     );
   return text.replace(/\/$/, "");
 }

@@ -151,7 +151,7 @@ async function answerOf<Context extends BaseContext>(
   return answered(options, request, { data, errors: formatted }, { cost });
 }
 
-const KEY_UNUSED = "The header Idempotency-Key was ignored: only mutations have it.";
+const KEY_UNUSED = "The header Idempotency-Key was ignored: only mutations support it.";
 
 /** Runs a mutation with an Idempotency-Key. */
 async function answeredOnce<Context extends BaseContext>(

@@ -26,7 +26,7 @@ export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, OperationToo
   return new Map(
     Object.entries(AGENT_TOOLS).map(([name, mark]) => {
       const field = queries[name] ?? mutations[name];
-      if (!field) throw new Error(`AGENT_TOOLS names ${name}, which is no query or mutation.`);
+      if (!field) throw new Error(`AGENT_TOOLS names ${name}, which is neither a query nor a mutation.`);
       return [name, toolOf(schema, field, name in queries ? "query" : "mutation", mark)];
     }),
   );

@@ -48,7 +48,7 @@ describe("an import refuses, before it stores anything,", () => {
     [
       "a line that is no JSON",
       (of) => change(of, "projects.ndjson", "{", "<"),
-      "projects.ndjson:1: The line is no JSON",
+      "projects.ndjson:1: The line is not JSON",
     ],
     ["a missing file", (of) => rmSync(join(of, "keys.ndjson")), "keys.ndjson: The file is missing."],
     ["a missing content", (of) => rmSync(join(of, "files", made.fileId)), "files.ndjson:1: "],
@@ -66,7 +66,7 @@ describe("an import refuses, before it stores anything,", () => {
     [
       "another format",
       (of) => change(of, "manifest.json", "parley-export", "other"),
-      "manifest.json:1: The file is no manifest",
+      "manifest.json:1: The file is not a manifest",
     ],
     [
       "an unfinished export",
@@ -76,7 +76,7 @@ describe("an import refuses, before it stores anything,", () => {
     [
       "a folder without a manifest",
       (of) => rmSync(join(of, "manifest.json")),
-      "manifest.json: The file is missing: this folder is no export.",
+      "manifest.json: The file is missing: this folder is not an export.",
     ],
   ])("%s", async (_, damage, message) => {
     const folder = copyOfExport();

@@ -62,7 +62,7 @@ const CASES: Case[] = [
     "3:19",
     "missingVariables must be one of KEEP, BLANK, REFUSE; got null.",
   ],
-  ["a duplicate field", ASSISTANT, `${ok}name: B\n`, "3:1", "The field name is there twice."],
+  ["a duplicate field", ASSISTANT, `${ok}name: B\n`, "3:1", "The field name occurs twice."],
   ["a missing field", ASSISTANT, "key: a\n", "1:1", "The file must have the field name."],
   ["a key of another form", ASSISTANT, "name: A\nkey: A b\n", "2:6", "key must consist of lowercase letters"],
   ["broken YAML", ASSISTANT, `${ok}chat: [\n`, "4:1", "Flow sequence in block collection must be"],
@@ -76,7 +76,7 @@ const CASES: Case[] = [
     "Unresolved tag: tag:yaml.org,2002:binary.",
   ],
   ["an unknown tag", ASSISTANT, `${ok}description: !env X\n`, "3:14", "Unresolved tag: !env."],
-  ["two documents", ASSISTANT, `${ok}---\n${ok}`, "3:1", "A file has one document"],
+  ["two documents", ASSISTANT, `${ok}---\n${ok}`, "3:1", "A file must contain one document"],
   ["bytes that are no text", ASSISTANT, Buffer.from([0x6b, 0xff]), "1:1", "The file is not a text in UTF-8."],
   [
     "a secret",
@@ -97,7 +97,7 @@ const CASES: Case[] = [
     ASSISTANT,
     `${ok}chat: { temperature: 1, model: GPT_4_O, temperature: 1 }\n`,
     "3:41",
-    "The field temperature is there twice.",
+    "The field temperature occurs twice.",
   ],
   [
     "a value behind an alias",
@@ -451,7 +451,7 @@ test.each([
   ...["graphql", "rest", "rest/v1/"].flatMap((path) =>
     ["pull", "diff", "validate"].map((name): [string[], string] => [
       [name, ".", "--url", `http://127.0.0.1:4000/${path}`],
-      "--url must be the address without a path of an interface: --url http://127.0.0.1:4000\nUsage: parley ",
+      "--url must be the address of the server, without /graphql or /rest: --url http://127.0.0.1:4000\nUsage: parley ",
     ]),
   ),
 ])("parley %j says what is wrong", async (args, message) => {
@@ -510,8 +510,8 @@ test("files that look like records are refused unless a command reads them or a 
     place.write(path, ok);
   const { code, stderr } = await place.run(["validate", "."]);
   const below =
-    "No command reads this file. Records stand in assistants/, webhooks/, workflows/, deployments/ and not in folders below.";
-  const named = "No command reads this file. The name of a file with a record ends in .yaml or .yml.";
+    "No command reads this file. Records belong in assistants/, webhooks/, workflows/, deployments/, not in folders below them.";
+  const named = "No command reads this file. The names of files with records end in .yaml or .yml.";
   expect([code, stderr.trim().split("\n")]).toEqual([
     1,
     [

@@ -100,7 +100,7 @@ describe("fields that name the same file", () => {
     const { stdout, ...rest } = await place.run(["pull", "."]);
     expect(rest).toEqual(DONE);
     expect(stdout).toContain(
-      "assistants/a.yaml names a/voice-prompt.md instead of s/prompt.md: the content differs from that of others that name this file.\n",
+      "assistants/a.yaml names a/voice-prompt.md instead of s/prompt.md: the content differs from that of other records that name this file.\n",
     );
     expect(place.read("assistants/a/voice-prompt.md")).toBe(`${LONG("two")}\n`);
     expect(place.read("assistants/b/chat-prompt.md")).toBe("Short\n");
@@ -197,7 +197,7 @@ describe("a text with variables", () => {
       expect(rest).toEqual(DONE);
       const warnings = stdout.split("\n").filter((line) => line.includes(": Warning: "));
       expect(warnings.map((line) => line.split(": Warning: ")[0])).toEqual(places);
-      expect(warnings[0]).toMatch(/The server has another serverUrl than this text gives\./);
+      expect(warnings[0]).toMatch(/The serverUrl on the server differs from the result of this text\./);
       expect(stdout).not.toMatch(/sup3rsecret|moved\.example|b\.example/);
       expect(lines(place.read("assistants/a.yaml") + place.read("webhooks/w.yaml"))).toEqual(bytes);
     }

@@ -116,7 +116,7 @@ describe("npm start reports before it builds", () => {
     expect([code, lines]).toEqual([
       1,
       [
-        `DATA_DIR ${shared} cannot be written by the user ${USER}, and is no folder of Parley's own.`,
+        `DATA_DIR ${shared} cannot be written by the user ${USER}, and the folder is not Parley's own.`,
         "Set DATA_DIR to a folder of that user. An administrator creates one with:",
         `  sudo install -d -o ${USER} -m 700 '${join(shared, "parley")}'`,
       ],

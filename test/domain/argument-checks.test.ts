@@ -23,17 +23,17 @@ describe("a schema", () => {
     [
       "with a backreference",
       { properties: { a: { type: "string", pattern: "(a)\\1" } } },
-      'hold the pattern "(a)\\1", which holds a backreference',
+      'contain the pattern "(a)\\1", which contains a backreference',
     ],
     [
       "with a lookahead among patternProperties",
       { patternProperties: { "^(?=a)": { type: "string" } } },
-      'hold the pattern "^(?=a)", which holds a lookahead',
+      'contain the pattern "^(?=a)", which contains a lookahead',
     ],
     [
       "with a pattern deep inside",
       { properties: { a: { type: "object", properties: { b: { items: { pattern: "(" } } } } } },
-      'hold the pattern "(", which is not a regular expression',
+      'contain the pattern "(", which is not a regular expression',
     ],
     ["that is none", { type: "nothing" }, "are not a JSON Schema"],
     ["of an unknown kind", { $schema: "https://example.com/schema" }, "are not a JSON Schema"],
@@ -53,7 +53,7 @@ describe("a schema", () => {
           Array.from({ length: 15 }, (_, at) => [`p${at}`, { pattern: `${at}[a-z]{900}` }]),
         ),
       },
-      expect.stringContaining("together they are too large") as unknown as string,
+      expect.stringContaining("all patterns together are too large") as unknown as string,
     ],
   ])("%s", async (_what, schema, problem) => {
     expect(await checker.problemOf("one", schema)).toEqual(problem);

@@ -117,8 +117,8 @@ describe("a forbidden address is refused when it is saved", () => {
   });
 
   test.each([
-    ["http://user@example.com/", "must not hold a user name or password"],
-    ["http://:secret@example.com/", "must not hold a user name or password"],
+    ["http://user@example.com/", "must not contain a user name or password"],
+    ["http://:secret@example.com/", "must not contain a user name or password"],
     ["ftp://example.com/", "must be a URL that begins with http:// or https://"],
     ["file:///etc/passwd", "must be a URL that begins with http:// or https://"],
     ["gopher://127.0.0.1/", "must be a URL that begins with http:// or https://"],
@@ -166,7 +166,7 @@ describe("a forbidden address is never reached", () => {
       if (url === redirected) expect(attempt).toMatchObject({ status: 307, error: null });
       else {
         const rule = url.includes("@")
-          ? "must not hold a user name or password"
+          ? "must not contain a user name or password"
           : NAMES.some((name) => url === to(name))
             ? // Some resolvers do not know the names with a dot at their end.
               expect.stringMatching(/^The (address is private|host name cannot be resolved)/)

@@ -413,7 +413,7 @@ describe("updateToolServers", () => {
     [
       { headers: { "X-Key": "1", "x-key": "2" } },
       "servers.0.headers.x-key",
-      "must not be that of another header",
+      "must differ from the names of the other headers",
     ],
     [{ allowedTools: [] }, "servers.0.allowedTools", "must have at least 1 item; got 0"],
   ])("refuses %j", async (change, path, message) => {
@@ -428,7 +428,7 @@ describe("updateToolServers", () => {
     const shop = { name: "shop", url: "https://example.com/mcp" };
     const double = await running.api.gqlError(SET, { id, servers: [shop, shop] });
     expect(double.extensions.details).toEqual([
-      { path: "servers.1.name", message: "must not be that of another server" },
+      { path: "servers.1.name", message: "must differ from the names of the other servers" },
     ]);
     const { data } = (await running.api.gql("{ assistantTemplates { data { id } } }")).assistantTemplates;
     const codeFor = async (one: string) =>

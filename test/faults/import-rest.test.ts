@@ -319,7 +319,7 @@ test.each([
   [["rest", "--from", "example.com", "--from-key", "k"], "--from must be a URL"],
   [
     ["rest", "--from", "https://example.com/rest/", "--from-key", "k"],
-    "--from must be the address without a path of an interface: --from https://example.com\n",
+    "--from must be the address of the server, without /graphql or /rest: --from https://example.com\n",
   ],
   [["other"], 'Unknown source "other".'],
   [[], "Name a source: rest, parley, vapi or retell."],

@@ -146,7 +146,7 @@ describe("a mutation with an Idempotency-Key", () => {
     expect(bad).toMatchObject({ status: 400, body: { details: [{ path: "Idempotency-Key" }] } });
     const query = await send(newKey(), "{ organization { id } }");
     expect(query.body.extensions.warnings).toEqual([
-      "The header Idempotency-Key was ignored: only mutations have it.",
+      "The header Idempotency-Key was ignored: only mutations support it.",
     ]);
   });
 

@@ -45,7 +45,7 @@ describe.each(Object.keys(KINDS) as Kind[])("the key of a record of the type %s"
       message: expect.stringMatching(/^Another [a-z ]+ has the key "taken"\.$/),
       extensions: {
         code: "CONFLICT",
-        details: [{ path: "input.key", message: "is that of another record" }],
+        details: [{ path: "input.key", message: "is already used by another record" }],
       },
     };
     expect(

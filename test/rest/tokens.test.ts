@@ -159,7 +159,7 @@ describe("invalid credentials", () => {
     [
       "another text as a token",
       bearer("topsecret"),
-      `This is no token: a token has three parts, separated by dots. ${SEND}`,
+      `This is not a token: a token has three parts, separated by dots. ${SEND}`,
     ],
     ...["", "Bearer "].map((prefix): [string, Record<string, string>, string] => [
       `a token as a key with the prefix "${prefix}"`,

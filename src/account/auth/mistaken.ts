@@ -60,6 +60,7 @@ export function adviceOnToken(value: string): string {
   if (JWT.test(value))
     return "This bearer token is not valid: it was changed, or another server issued it. Request a new token.";
   return (
-    adviceOnBoth(value) ?? `This is no token: a token has three parts, separated by dots. ${SEND_CREDENTIAL}`
+    adviceOnBoth(value) ??
+    `This is not a token: a token has three parts, separated by dots. ${SEND_CREDENTIAL}`
   );
 }

@@ -92,14 +92,14 @@ export class ToolServers {
     const names = Object.keys(headers ?? {});
     return [
       ...(SERVER_NAME.test(name) ? [] : [at("name", "must consist of letters, digits, _ and -")]),
-      ...(isDouble ? [at("name", "must not be that of another server")] : []),
+      ...(isDouble ? [at("name", "must differ from the names of the other servers")] : []),
       ...(address === undefined ? [] : [at("url", address)]),
       ...(names.length > MOST_HEADERS
         ? [at("headers", `must have at most ${MOST_HEADERS} headers; got ${names.length}`)]
         : []),
       ...names
         .filter((one, place) => names.findIndex((other) => other.toLowerCase() === one.toLowerCase()) < place)
-        .map((one) => at(`headers.${one}`, "must not be that of another header")),
+        .map((one) => at(`headers.${one}`, "must differ from the names of the other headers")),
       ...Object.entries(headers ?? {}).flatMap(([header, value]) => {
         const message = problemOfHeader(header, value);
         return message === undefined ? [] : [at(`headers.${header}`, message)];

@@ -35,9 +35,9 @@ export function periodOf({ from, to, timezone }: AnalyticsInput): Period {
     throw invalid([
       { path: "timezone", message: `must be a name such as UTC or Europe/Zurich; got ${quoted(zone)}` },
     ]);
-  if (start >= end) throw invalid([{ path: "from", message: "must lie before `to`" }]);
+  if (start >= end) throw invalid([{ path: "from", message: "must be before `to`" }]);
   if (end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
-    throw invalid([{ path: "from", message: `must lie at most ${MAX_DAYS} days before \`to\`` }]);
+    throw invalid([{ path: "from", message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
   return { from: start, to: end, timezone: zone };
 }
 

@@ -45,8 +45,8 @@ function misplaced(folder: string, used: ReadonlySet<string>): string[] {
     if (isHidden || !looksLikeRecord(path) || used.has(join(folder, path))) return [];
     if (isInPlace ? isRecord(name) : !isPlace && /\.json$/i.test(path)) return [];
     const reason = isInPlace
-      ? "The name of a file with a record ends in .yaml or .yml."
-      : `Records stand in ${expected} and not in folders below.`;
+      ? "The names of files with records end in .yaml or .yml."
+      : `Records belong in ${expected}, not in folders below them.`;
     return [`${join(folder, path)}:1:1: No command reads this file. ${reason}`];
   });
 }

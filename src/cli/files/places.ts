@@ -59,7 +59,7 @@ export class Places {
         this.move(use);
         const { draft, value } = use;
         print(
-          `${draft.path} names ${value.place} instead of ${value.named}: the content differs from that of others that name this file.`,
+          `${draft.path} names ${value.place} instead of ${value.named}: the content differs from that of other records that name this file.`,
         );
       }
     for (const use of uses) if (use.value.place === undefined && !use.value.isInline) this.move(use);

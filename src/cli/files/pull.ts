@@ -22,7 +22,7 @@ const UPDATES: Readonly<Record<Kind, string>> = {
 };
 
 const KEPT =
-  "The server has another {} than this text gives. The file keeps its variables; change the text or their values if the server is right.";
+  "The {} on the server differs from the result of this text. The file keeps its variables; if the server is right, change the text or their values.";
 
 /** Tools of YAML 1.1 read plain texts such as `yes` as something else, so new files have them in quotes. */
 const FORM = { compat: "yaml-1.1" } as const;

@@ -25,8 +25,8 @@ export interface Remark {
 /** Words a problem of the YAML library for the author of the file. */
 function meaning({ code, message, pos: [offset] }: YAMLError, text: string): string {
   if (code === "DUPLICATE_KEY")
-    return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} is there twice.`;
-  if (code === "MULTIPLE_DOCS") return "A file has one document, without further ones after ---.";
+    return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} occurs twice.`;
+  if (code === "MULTIPLE_DOCS") return "A file must contain one document, with no others after ---.";
   if (/call stack/.test(message)) return "The values are nested too deeply.";
   return withPeriod(message.replace(/closing ["']quote/, "closing quotation mark"));
 }

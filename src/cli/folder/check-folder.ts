@@ -44,15 +44,15 @@ function manifestIn(folder: string): Manifest {
   if (existsSync(join(folder, STATE)))
     return fail("The export is not complete. Continue it with the command that began it.");
   if (!existsSync(path))
-    throw new DamagedFolderError([`${path}: The file is missing: this folder is no export.`]);
+    throw new DamagedFolderError([`${path}: The file is missing: this folder is not an export.`]);
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    return fail(`The file is no JSON: ${(error as Error).message}.`);
+    return fail(`The file is not JSON: ${(error as Error).message}.`);
   }
   if (!isObject(value) || value.format !== FORMAT || !isObject(value.files))
-    return fail(`The file is no manifest of the format ${FORMAT}.`);
+    return fail(`The file is not a manifest of the format ${FORMAT}.`);
   if (value.formatVersion !== FORMAT_VERSION)
     return fail(
       `The folder has version ${JSON.stringify(value.formatVersion)} of the format, and this Parley reads version ${FORMAT_VERSION}.`,

@@ -35,7 +35,7 @@ function parsed(path: string, number: number, text: string): Line {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new LineError(`${path}:${number}: The line is no JSON: ${(error as Error).message}.`);
+    throw new LineError(`${path}:${number}: The line is not JSON: ${(error as Error).message}.`);
   }
   if (isObject(value)) return value;
   throw new LineError(`${path}:${number}: The line must be a JSON object.`);

@@ -82,7 +82,7 @@ class GraphImport {
     if (taken) {
       const path = `${name}.${ids.indexOf(taken.id)}.id`;
       const message = `Another workflow has the id ${quoted(taken.id)} already.`;
-      throw new DomainError("CONFLICT", message, [{ path, message: "is that of another workflow" }]);
+      throw new DomainError("CONFLICT", message, [{ path, message: "is already used by another workflow" }]);
     }
     await scope.table(table).where({ workflowId }).whereNotIn("id", ids).delete();
   }
@@ -121,7 +121,7 @@ function checkIds(graph: Pick<ImportedWorkflow, "nodes" | "edges">): void {
   const problems = Object.entries(graph).flatMap(([name, parts]: [string, readonly Kept[]]) =>
     parts.flatMap(({ id }, index) =>
       parts.findIndex((one) => one.id === id) < index
-        ? [{ path: `${name}.${index}.id`, message: "must not be that of another one" }]
+        ? [{ path: `${name}.${index}.id`, message: "must be unique" }]
         : [],
     ),
   );

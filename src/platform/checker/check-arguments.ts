@@ -59,11 +59,11 @@ function linearPatterns() {
     try {
       const compiled = new LinearPattern(pattern);
       left -= compiled.size;
-      if (left < 0) throw new UnsupportedPattern("is one too many: together they are too large");
+      if (left < 0) throw new UnsupportedPattern("is one too many: all patterns together are too large");
       return compiled;
     } catch (error) {
       if (!(error instanceof UnsupportedPattern)) throw error;
-      throw new UnsupportedPattern(`hold the pattern "${shorten(pattern)}", which ${error.message}`);
+      throw new UnsupportedPattern(`contain the pattern "${shorten(pattern)}", which ${error.message}`);
     }
   };
   return Object.assign(make, { code: "linearPattern" });

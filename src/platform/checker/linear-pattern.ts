@@ -106,9 +106,9 @@ function element(node: AST.Element): string {
     case "Assertion":
       return assertion(node);
     case "Backreference":
-      throw new UnsupportedPattern("holds a backreference");
+      throw new UnsupportedPattern("contains a backreference");
     case "Group":
-      if (node.modifiers) throw new UnsupportedPattern("holds modifiers");
+      if (node.modifiers) throw new UnsupportedPattern("contains modifiers");
       return `(?:${alternatives(node)})`;
     case "CapturingGroup":
       return `(?:${alternatives(node)})`;
@@ -121,7 +121,7 @@ function element(node: AST.Element): string {
     case "CharacterClass":
       return characterClass(node);
     case "ExpressionCharacterClass":
-      throw new UnsupportedPattern("holds set operations");
+      throw new UnsupportedPattern("contains set operations");
   }
 }
 
@@ -129,7 +129,7 @@ function assertion(node: AST.Assertion): string {
   if (node.kind === "start") return "\\A";
   if (node.kind === "end") return "\\z";
   if (node.kind === "word") return node.negate ? "\\B" : "\\b";
-  throw new UnsupportedPattern(`holds a ${node.kind}`);
+  throw new UnsupportedPattern(`contains a ${node.kind}`);
 }
 
 /** Greediness is dropped: it has no influence on whether a text matches. */
@@ -147,7 +147,7 @@ function characterClass({ negate, elements }: AST.CharacterClass): string {
 function member(node: AST.CharacterClass["elements"][number] | AST.CharacterSet): string {
   if (node.type === "Character") return character(node.value);
   if (node.type === "CharacterClassRange") return ranges([[node.min.value, node.max.value]]);
-  if (node.type !== "CharacterSet") throw new UnsupportedPattern("holds set operations");
+  if (node.type !== "CharacterSet") throw new UnsupportedPattern("contains set operations");
   if (node.kind === "property") return property(node);
   if (node.kind === "any") throw new UnsupportedPattern("is not supported"); // the parser never puts one into a class
   return ranges(node.negate ? complement(SETS[node.kind]) : SETS[node.kind]);
@@ -164,7 +164,7 @@ function property({ key, value, negate }: AST.UnicodePropertyCharacterSet): stri
     if (name === "Any") return ranges(negate ? [] : [[0, LAST_CODE_POINT]]);
     if (name === "ASCII") return ranges(negate ? [[0x80, LAST_CODE_POINT]] : [[0, 0x7f]]);
   } else if (key === "Script" || key === "sc") return `\\${sign}{${name}}`;
-  throw new UnsupportedPattern(`holds the property ${name}, which is not supported`);
+  throw new UnsupportedPattern(`contains the unsupported property ${name}`);
 }
 
 /** All code points outside of sorted ranges. */

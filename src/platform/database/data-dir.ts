@@ -119,7 +119,7 @@ function cannotBe(what: string, dataDir: string, code: string, better: string): 
   const user = thisUser();
   const isShared = better !== dataDir;
   return [
-    `DATA_DIR ${dataDir} cannot be ${what} by the user ${user}${isShared ? ", and is no folder of Parley's own" : ""}.`,
+    `DATA_DIR ${dataDir} cannot be ${what} by the user ${user}${isShared ? ", and the folder is not Parley's own" : ""}.`,
     `Set DATA_DIR to a folder of that user. An administrator creates one${isShared ? "" : " at this place"} with:`,
     `  sudo install -d -o ${user} -m 700 '${better}'`,
   ].join("\n");

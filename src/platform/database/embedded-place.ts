@@ -134,7 +134,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
 
 function unusable(dataDir: string, { code, message }: NodeJS.ErrnoException): string {
   const isFile = code === "EEXIST" || code === "ENOTDIR";
-  const reason = isFile ? "it is a file, or in the place of one of its folders there is a file" : message;
+  const reason = isFile ? "it is a file, or its path leads through a file" : message;
   return `DATA_DIR ${dataDir} cannot be used: ${reason}. Set DATA_DIR to a folder that you may write.`;
 }
 

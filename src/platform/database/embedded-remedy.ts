@@ -12,11 +12,12 @@ const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) =
   ],
   [
     /has invalid permissions/,
-    (cluster) => `Others may enter the folder, which PostgreSQL refuses: chmod 700 '${cluster}'`,
+    (cluster) => `Other users can enter the folder, which PostgreSQL refuses. Run: chmod 700 '${cluster}'`,
   ],
   [
     /has wrong ownership/,
-    (cluster) => `The folder must belong to the user that runs the server: sudo chown -R USER '${cluster}'`,
+    (cluster) =>
+      `The folder must belong to the user that runs the server. Run: sudo chown -R USER '${cluster}'`,
   ],
   [/No space left on device/, () => FULL],
 ];

@@ -38,7 +38,9 @@ export function window({ order, page, take }: PageQuery) {
   const [number, size] = [page ?? 1, take ?? 20];
   const offset = (number - 1) * size;
   if (offset > MAX_OFFSET)
-    throw invalid([{ path: "page", message: `must not lie more than ${MAX_OFFSET} entries in` }]);
+    throw invalid([
+      { path: "page", message: `must not start more than ${MAX_OFFSET} entries into the list` },
+    ]);
   return { order: order ?? "desc", page: number, take: size, offset } as const;
 }
 

@@ -37,5 +37,7 @@ export async function withFreeKey<T>(
 
 function taken(table: Keyed, key: string): DomainError {
   const message = `Another ${NOUNS[table]} has the key ${quoted(key)}.`;
-  return new DomainError("CONFLICT", message, [{ path: "key", message: "is that of another record" }]);
+  return new DomainError("CONFLICT", message, [
+    { path: "key", message: "is already used by another record" },
+  ]);
 }

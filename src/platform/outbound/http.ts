@@ -158,7 +158,7 @@ function problemWith(
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !["http:", "https:"].includes(url.protocol))
     return "must be a URL that begins with http:// or https://";
-  if (url.username || url.password) return "must not hold a user name or password";
+  if (url.username || url.password) return "must not contain a user name or password";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const address = addressOf(host);
   return isIP(address) && !rules.permits(address, host)
