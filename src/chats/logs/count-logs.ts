@@ -4,11 +4,11 @@ import type { Scope } from "../../platform/database/scope";
 import { isLostToAnother } from "../../platform/errors";
 import { unprepared } from "../../platform/database/statement";
 
-/** The online step that is done when all servers note the changes of lists. */
+/** Online step that is done once all servers note changes of the lists of logs. */
 const COUNT_STEP = "count_logs";
 /** Lock of the blocks of an organization. */
 const BLOCKS = "logs.count";
-/** Logs of a block when it is made, and from which on it is divided. */
+/** Logs of a new block. A block of more than `MOST` logs is divided. */
 const SIZE = 3_500;
 const MOST = 4_000;
 /** Logs per statement that counts. */
@@ -21,7 +21,7 @@ const RUN_MS = 10_000;
 export interface CountOptions {
   /** Changes per transaction. */
   readonly batch?: number;
-  /** Logs of a block when it is made. */
+  /** Logs of a new block. */
   readonly size?: number;
   /** A block of more logs is divided. */
   readonly most?: number;
@@ -30,8 +30,8 @@ export interface CountOptions {
 }
 
 /**
- * Counts the logs of all organizations in blocks, by which far pages are found, once no server of an older version is
- * connected.
+ * Counts the logs of all organizations in blocks, which far pages are found by. Does nothing until the last server of an
+ * older version has disconnected.
  */
 export async function countLogs(database: Database, options: CountOptions = {}): Promise<void> {
   if (!(await database.isStepDone(COUNT_STEP))) return;
@@ -43,8 +43,8 @@ export async function countLogs(database: Database, options: CountOptions = {}):
 }
 
 /**
- * Moves some changes into their blocks, and counts or divides one block. Both are single statements, so that their
- * snapshots contain each chat together with its change. @returns whether more may be left
+ * Adds some changes to their blocks, and counts or divides one block. Each of the two is a single statement, so that its
+ * snapshot contains every chat together with its change. @returns whether there may be more to do
  */
 export function countSome(scope: Scope, options: CountOptions): Promise<boolean> {
   const work = (inside: Scope) => countInside(inside, options);
@@ -77,9 +77,9 @@ async function countInside(scope: Scope, options: CountOptions): Promise<boolean
 const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";
 
 /**
- * A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. The
- * changes are found by their places, because a join by their key compares all with all if PostgreSQL expects only a few.
- * Citus cannot change rows by their places; `is true` makes it use a hash.
+ * Adds changes to their blocks. A list without blocks gets its first one, which is counted next; a block that is not
+ * counted yet stays null. The changes are found by `ctid`, because PostgreSQL joins by their key in a nested loop if it
+ * expects few. Citus cannot change rows by `ctid`; there, `is true` makes it use a hash.
  */
 const MOVE = unprepared<{ count: number }>(({ db, table, home, $ }) => {
   const hasPlaces = home.join === "";
@@ -120,7 +120,7 @@ const MOVE = unprepared<{ count: number }>(({ db, table, home, $ }) => {
   return query;
 });
 
-/** The block before extends over the range of an empty one. */
+/** Removes empty blocks. The block before each then covers its range, too. */
 const REMOVE_EMPTY = unprepared(({ db }) =>
   db.raw(`delete from log_blocks b where b.organization_id = $1 and b.logs = 0 and b.from_at > '-infinity'`),
 );
@@ -142,12 +142,12 @@ const NEXT = unprepared<Block>(({ db }) =>
 );
 
 /**
- * Divides a block into counted ones. The rest of a large one becomes a block that is not counted yet. Changes that are
- * not in the blocks yet are subtracted, because they will be added. Parameters: assistant, start of the block, size,
+ * Divides a block into counted ones; what exceeds `counted` logs becomes a block that is not counted yet. Changes that
+ * are not in the blocks yet are subtracted, because they will be added later. Parameters: assistant, start of the block, size,
  * most logs, and the channel, if the list has one.
  *
- * A block begins behind the log before it, and as far before its own first log as ids allow, so that it does not name a
- * log that may have to be forgotten.
+ * The key of a block lies between the preceding log and its own first log, so that it does not contain the id of a log
+ * that may have to be erased.
  */
 const countOf = (channel: string, narrowed: (alias: string) => string) =>
   unprepared(({ db, home }) =>

@@ -4,12 +4,12 @@ import type { Scope } from "../../platform/database/scope";
 import { ENTRY_LISTS, ENTRY_SEARCH, type LogFilter } from "./all-logs";
 import type { EntryRow } from "./log-conditions";
 import { CHUNK } from "./search-statements";
-import { hasTrigram, indexed, scan, type LogValues } from "./search-steps";
+import { hasTrigram, scan, searchByIndex, type LogValues } from "./search-steps";
 
 /** The place at which a walk continues: the start of a log, in ISO 8601, and its id. The log may be deleted. */
 export type LogPlace = readonly [startedAt: string, id: string];
 
-/** Some logs that match a filter, among them live ones, and the place up to which was searched; none at the end. */
+/** Some logs that match a filter, including live ones. `end` is where the search stopped; absent after the last part. */
 export interface LogPart {
   readonly ids: readonly string[];
   readonly end?: LogPlace;
@@ -19,12 +19,12 @@ export interface LogPart {
 const INDEX_MS = 2_000;
 /** Time after which a scan ends by itself, in ms: a statement may take 5 s. */
 const SCAN_MS = 3_000;
-/** Messages searched per statement in a conversation that alone takes longer; a message has at most 1 MiB. */
+/** Messages per statement in a conversation whose search exceeds `SCAN_MS`. A message has at most 1 MiB. */
 const MESSAGES = 50;
 
 /**
- * Walks the logs that match a filter, oldest first, in parts that a statement finds in time however many logs there
- * are, also if no index serves the search.
+ * Walks the logs that match a filter, oldest first. Each part takes a statement of bounded time, however many logs there
+ * are and even if no index serves the search.
  */
 export class LogWalk {
   private isIndexed: boolean;
@@ -38,7 +38,7 @@ export class LogWalk {
     this.isIndexed = hasTrigram(filter.search ?? "");
   }
 
-  /** @param after the end of the part before; default: the beginning */
+  /** @param after `end` of the previous part; default: the beginning */
   async next(after?: LogPlace): Promise<LogPart> {
     const { scope, until } = this;
     const { search, ...conditions } = this.filter;
@@ -47,7 +47,7 @@ export class LogWalk {
     const pattern = containing(search);
     if (this.isIndexed) {
       const page = { order: "asc", take: CHUNK, offset: 0, ms: INDEX_MS } as const;
-      const rows = await indexed(scope, ENTRY_SEARCH, page, pattern, values);
+      const rows = await searchByIndex(scope, ENTRY_SEARCH, page, pattern, values);
       if (rows) return pageOf(rows);
       this.isIndexed = false;
     }
@@ -76,11 +76,11 @@ export class LogWalk {
   }
 }
 
-/** A page of matches, after which there are more if it is full. */
+/** A page of matches. If it is full, there may be more. */
 const pageOf = (rows: readonly EntryRow[]): LogPart => ({
   ids: rows.map(({ id }) => id),
   ...(rows.length === CHUNK && { end: placeOf(rows.at(-1)!) }),
 });
 
-/** The milliseconds are rounded down: the logs of one of them may be found again, but none is passed. */
+/** Rounds down to milliseconds, so logs of the same millisecond may be found again, but none is skipped. */
 const placeOf = ({ startedAt, id }: EntryRow): LogPlace => [startedAt.toISOString(), id];

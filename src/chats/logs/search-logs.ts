@@ -4,7 +4,7 @@ import { replicated } from "../../platform/database/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { valuesOf, type LogConditions } from "./log-conditions";
 import { CHUNK, type FoundRow, type Rarest, type SearchStatements } from "./search-statements";
-import { hasTrigram, indexed, scan } from "./search-steps";
+import { hasTrigram, scan, searchByIndex } from "./search-steps";
 
 /** A search with its page. */
 export interface LogSearch {
@@ -13,37 +13,36 @@ export interface LogSearch {
   readonly order: Order;
   readonly take: number;
   readonly offset: number;
-  /** Whether the page is asked for from the end of the list, so that `before` continues it. */
+  /** Whether the client pages from the end of the list, so that `before` continues the search. */
   readonly isBackward?: boolean;
 }
 
-/** Logs of a page, and the last log that was searched if the search ended before the last one. */
+/** Logs of a page. `searchedUpTo` is the last log that was searched, if the search ended early. */
 export interface FoundLogs<R> {
   readonly rows: readonly R[];
   readonly searchedUpTo?: string;
 }
 
-/** No further chats are scanned after this time, in ms; it begins again after a search with the index that took all its time. */
+/** Time limit of the scan, in ms. It starts anew after an index search of a rare text has used up its own time. */
 const SCAN_MS = 10;
-/** Time for a part of the scan, in ms: long conversations take it, and one that alone takes longer is searched in part. */
+/** Time limit of one statement of the scan, in ms. A single conversation that takes longer is only partly searched. */
 const CHUNK_MS = 1_000;
-/** Time for a search with the index, in ms, and in times of what the scan before it took if that is more, as on a busy machine. */
+/** Time limit of an index search: `least` in ms or, if longer, `scans` times the time of the scan before it, as on a busy machine. */
 const INDEX_TIME = { least: 40, scans: 2 };
-/** The same for a text of common words, for which the index reads almost everything; it is part of the time of the scan. */
+/** The same for a text of common words, for which the index reads almost everything. Counts towards the limit of the scan. */
 const INDEX_TIME_OF_COMMON = { least: 4, scans: 0.5 };
-/** In at least so many of the chats of the sample, a word is common. */
+/** A word is common if at least this many chats of the sample contain it. */
 const LEAST_COMMON = 5;
-/** Words that are counted: the longest ones, which are the rarest as a rule. */
+/** Number of words that are looked for in the sample: the longest ones, which are usually the rarest. */
 const MOST_WORDS = 5;
 
 /** The words of a text that contain a trigram. */
 const WORDS = /[\p{L}\p{N}]{3,}/gu;
 
 /**
- * The chats whose messages or label contain a text, by creation. Searches in two ways, because neither is fast for all
- * words: a common word occurs in the next few hundred chats, which are scanned first; for a rare word, for which a scan
- * would read everything, the trigram index has few entries. If neither finishes in time, the search ends early and says
- * so.
+ * Finds the chats whose messages or label contain a text, by creation. First it scans the next few hundred chats, which
+ * fill a page if the words are common. Then it asks the trigram index, which has few entries for a rare word. Neither way
+ * alone is fast for all words. If neither finishes in time, the search ends early with a warning.
  */
 export async function searchLogs<R extends FoundRow>(
   scope: Scope,
@@ -71,17 +70,17 @@ export async function searchLogs<R extends FoundRow>(
       const { least, scans } = isCommon ? INDEX_TIME_OF_COMMON : INDEX_TIME;
       const ms = Math.max(least, scans * (performance.now() - startedAt));
       const page = { order, take, offset, ms };
-      const complete = await indexed(scope, statements, page, pattern, valuesOf(conditions));
+      const complete = await searchByIndex(scope, statements, page, pattern, valuesOf(conditions));
       if (complete) return { rows: complete };
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
     if (performance.now() < scanUntil) continue;
-    tell(scope, query, scanned, after);
+    warnOfLimit(scope, query, scanned, after);
     return { rows, searchedUpTo: after };
   }
 }
 
-/** Whether a text has several words, each of which occurs often. A single common word is in the first chats that are scanned. */
+/** Whether a text has several words and each of them is common. A single common word needs no check: the first scan finds it. */
 async function isOfCommonWords(
   scope: Scope,
   { search, conditions }: LogSearch,
@@ -95,7 +94,7 @@ async function isOfCommonWords(
   return row!.chats >= LEAST_COMMON;
 }
 
-function tell(
+function warnOfLimit(
   scope: Scope,
   { order, conditions, isBackward }: LogSearch,
   scanned: number,

@@ -11,13 +11,13 @@ export type LogValues = Filter<keyof LogConditions>;
 /** The matches in the next chats. */
 export interface Scanned<R> {
   readonly matches: readonly R[];
-  /** The last chat that was searched, if neither the page nor the list ends before it. */
+  /** The last chat that was searched; absent if the page is full or the list has ended. */
   readonly last?: R;
-  /** Chats that were searched; 0 if `last` alone takes longer, so that it was searched in part. */
+  /** Number of chats that were searched; 0 if time ran out within the first one, `last`. */
   readonly searched: number;
 }
 
-/** Searches the next chats. @param ms no message is searched after this time; at least one chat is passed */
+/** Searches the next chats. @param ms time limit; at least one chat counts as passed, even if its search was cut short */
 export async function scan<R extends FoundRow>(
   scope: Scope,
   statements: SearchStatements<R>,
@@ -34,7 +34,7 @@ export async function scan<R extends FoundRow>(
 }
 
 /** Searches with the trigram index. @returns undefined if it takes longer than `ms` */
-export async function indexed<R extends FoundRow>(
+export async function searchByIndex<R extends FoundRow>(
   scope: Scope,
   { ofAll, ofAssistant }: SearchStatements<R>,
   page: { readonly order: Order; readonly take: number; readonly offset: number; readonly ms: number },
