@@ -3,7 +3,7 @@ import { statement } from "../../platform/database/statement";
 import { COMPLETE_EVERY, PARTIAL } from "../history/kept-content";
 import type { DocumentValues } from "./document";
 
-/** The stored form of a document: a list with a value, or the digest of a long one, by column. */
+/** The stored form of a document by column: a list with the value or, if it is long, its digest. */
 type StoredContent = Readonly<Record<string, readonly [unknown] | string>>;
 
 interface Key {
@@ -11,7 +11,7 @@ interface Key {
   readonly number: number;
 }
 
-/** The versions themselves and those before them, down to one that has all values. */
+/** The versions and their predecessors, back to one that is stored with all values. */
 const CONTENTS = statement<Key & { content: StoredContent }>(({ db }) =>
   db.raw(`
   select distinct on (v.assistant_id, v.number) v.assistant_id, v.number, v.content
@@ -49,7 +49,7 @@ export async function readContents(
   });
 }
 
-/** The content of a version with all values; undefined if it is not among the rows, which are in order. */
+/** The content of a version with all values; undefined if it is not among the rows, which are sorted by number. */
 function contentOf(
   { assistantId, number }: Key,
   rows: readonly (Key & { content: StoredContent })[],

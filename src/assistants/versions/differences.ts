@@ -14,7 +14,7 @@ export interface DocumentChange {
   readonly after: unknown;
 }
 
-/** The changes that make one value from another, if they are applied in order. The order of keys counts. */
+/** The changes that turn `before` into `after` if they are applied in order. The order of keys counts. */
 export function differences(before: unknown, after: unknown, path = ""): DocumentChange[] {
   if (Object.is(before, after)) return [];
   if (isObject(before) && isObject(after)) return ofObjects(before, after, path);
@@ -54,17 +54,17 @@ function ofLists(before: readonly unknown[], after: readonly unknown[], path: st
   return changes;
 }
 
-/** Numbers of values of two lists that belong together, followed by those that only one of the lists has. */
+/** A part of two lists: a number of values that correspond, then values that only one of the lists has. */
 interface Stretch {
   readonly both: number;
   readonly removed: number;
   readonly added: number;
 }
 
-/** More removed and added values than this are compared by their places, which takes less time. */
+/** Lists with more removed and added values than this are compared by position, which is faster. */
 const MOST_EDITS = 500;
 
-/** Which values belong together: equal ones, objects of the same name, and those at the same place between such. */
+/** Finds the values that correspond: equal ones, objects with the same name, and values at the same position between those. */
 function aligned(before: readonly unknown[], after: readonly unknown[]): Stretch[] {
   const stretches: Stretch[] = [];
   let [removed, added] = [0, 0];

@@ -44,13 +44,13 @@ export interface Choice {
 
 type Owner = Pick<PinnedAssistant, "id" | "template" | "pin">;
 
-/** The number of the current version with the row, of the same moment: 1 without stored versions. */
+/** A row with the number of the current version, read in the same statement: 1 if no versions are stored. */
 type WithVersion<R> = R & { readonly version: number };
 
-/** Fields that act at once in all versions, because they switch a channel off. A draft may switch it on to be tried. */
+/** Fields that switch a channel off. Their current values apply to all versions; a draft may switch the channel on for a try. */
 const LIVE_FIELDS = ["chatMode", "smsMode"];
 
-/** The assistants of conversations, in the versions that these run. */
+/** The assistants of conversations, in the versions that the conversations use. */
 export class PinnedAssistants {
   constructor(private readonly scope: Scope) {}
 
@@ -86,7 +86,7 @@ export class PinnedAssistants {
     return this.at(id, await this.pinIn(chat, id));
   }
 
-  /** An assistant as a pin says, even if it has been deleted. Calls in the same tick share one statement. */
+  /** An assistant in the version or draft of a pin, even if it has been deleted. Calls in the same tick share one statement. */
   async at(id: string, pin: Pin | undefined): Promise<PinnedAssistant> {
     if (!pin) return this.scope.of(Assistants).byIdIncludingDeleted(id);
     const loader = this.scope.loader<WithVersion<AssistantRow> | undefined>("pinned", async (ids) => {

@@ -142,13 +142,13 @@ function refusal({ local, record }: Step, error: RequestError): Error {
   );
 }
 
-/** Whether the server is no longer as it was read before: it had the records with these ids, and none with this key. */
+/** Whether the server has changed since it was read: a record is gone, has another version, or the key is taken. */
 const isOutdated = ({ code, details }: RequestError): boolean =>
   code === "VERSION_CONFLICT" ||
   code.endsWith("_NOT_FOUND") ||
   (code === "CONFLICT" && details.some(({ path }) => /(^|\.)key$/.test(path)));
 
-/** Names of fields that files have for those of GraphQL. */
+/** Names of fields in files, by their names in GraphQL. */
 const NAMES: Readonly<Record<string, string>> = {
   fileIds: "files",
   origins: "allowedOrigins",

@@ -6,15 +6,15 @@ import { isAbsolutePath } from "./write-files";
 /** Longest text that is written into a YAML file, if it has one line. */
 const MAX_INLINE = 120;
 
-/** A value that may be in a file of its own. Paths start from the folder of the YAML file. */
+/** A value that may be stored in a file of its own, beside the YAML file. Paths are relative to the folder of the YAML file. */
 export abstract class Beside {
   /** Path of its file; undefined if the YAML file has the value itself. */
   place: string | undefined;
 
   constructor(
-    /** Path of its file if it has none yet. */
+    /** Path to use if it has no file yet. */
     readonly path: string,
-    /** The file that the YAML file names for it so far. */
+    /** Path that the YAML file names so far. */
     readonly named: string | undefined,
   ) {
     this.place = named;
@@ -42,7 +42,7 @@ export class FileText extends Beside {
     return `text ${this.text}`;
   }
 
-  /** Files have no line ends CRLF, so a text with them is in the YAML file. */
+  /** Files are read without CRLF line ends, so a text that has some stays in the YAML file. */
   get isInline(): boolean {
     if (this.named !== undefined) return false;
     const isShort = !this.text.includes("\n") && this.text.length <= MAX_INLINE;
@@ -57,7 +57,7 @@ export class FileText extends Beside {
 
   content(before: Buffer | undefined): string {
     const text = `${withLf(this.text)}\n`;
-    // Readers take the first mark away, so a text that begins with one needs another.
+    // Readers strip one byte order mark, so a text that begins with one needs a second.
     const mark = [before?.toString() ?? "", text].some((one) => BYTE_ORDER_MARK.test(one)) ? "\uFEFF" : "";
     return mark + (before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
   }
@@ -79,7 +79,7 @@ export class Attachment extends Beside {
     return `file ${this.file.digest}`;
   }
 
-  /** As the list of files has it. */
+  /** Entry in the list `files`. */
   get entry(): string | Fields {
     const { name } = this.file;
     return baseOf(this.place!).normalize("NFC") === name ? this.place! : { file: this.place, name };
@@ -94,7 +94,7 @@ export class Attachment extends Beside {
   }
 }
 
-/** Editors of Windows begin files with it. */
+/** Editors on Windows put it at the start of files. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 const withLf = (text: string): string => text.replaceAll("\r\n", "\n");
@@ -104,7 +104,7 @@ const relativePath = (file: unknown): string | undefined =>
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** All such values of a record. */
+/** All values of a record that may have a file. */
 export function besideIn(value: unknown): Beside[] {
   if (value instanceof Beside) return [value];
   if (Array.isArray(value)) return value.flatMap(besideIn);

@@ -64,10 +64,10 @@ export class Checker {
   }
 }
 
-/** Whether an error is not about one of several alternatives, of which `oneOf` reports that none is met. */
+/** Excludes errors about single alternatives: `oneOf` itself reports that none of them matches. */
 const isOwn = ({ schemaPath }: ErrorObject): boolean => !schemaPath.includes("/oneOf/");
 
-/** Whether an error is about the type of a value whose possible values another error lists. */
+/** Whether an error about the type of a value is redundant, because another error lists the possible values. */
 const isToldByValues = ({ keyword, instancePath }: ErrorObject, all: readonly ErrorObject[]): boolean =>
   keyword === "type" && all.some((one) => one.keyword === "enum" && one.instancePath === instancePath);
 

@@ -9,10 +9,10 @@ import {
   type Fields,
 } from "./kinds";
 
-/** Shorter values of variables are no secrets, and occur in other words. */
+/** Shorter values are not masked: they are hardly secrets, and occur in other words. */
 const MIN_LENGTH = 4;
 
-/** A text without the values of variables that a file names: they may be secret. */
+/** Replaces the values of variables in a text by the variables of the file, because the values may be secret. */
 export function masked(text: string, fields: unknown): string {
   const values = valuesIn(fields)
     .filter(([value]) => value.length >= MIN_LENGTH)
@@ -20,7 +20,7 @@ export function masked(text: string, fields: unknown): string {
   return values.reduce((masked, [value, form]) => masked.replaceAll(value, () => form), text);
 }
 
-/** Values, and what stands for them in the file. */
+/** Values of variables, each with the text that stands for it in the file. */
 function valuesIn(value: unknown): (readonly [value: string, form: string])[] {
   if (value instanceof Expanded) {
     const variables = Object.entries(value.variables).map(([name, one]) => [one, `\${${name}}`] as const);
@@ -35,8 +35,8 @@ function valuesIn(value: unknown): (readonly [value: string, form: string])[] {
 }
 
 /**
- * The server's value without addresses that come from variables, as far as the file tells: an address stays only if the
- * file has one without variables in its place, or the same one anywhere.
+ * Hides addresses of the server's value that may come from variables. An address is shown only if the file has an address
+ * without variables at the same place, or the same address anywhere.
  */
 export function withoutOldAddresses(before: unknown, after: unknown): unknown {
   if (after instanceof Expanded) return before == null ? before : "(another value)";

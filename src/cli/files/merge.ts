@@ -18,7 +18,7 @@ import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
 import { NamedSecret } from "./secret-names";
 import { canGive, escaped, expanded, namesVariables } from "./variables";
 
-/** Longest collection that stays in brackets, about in characters. */
+/** Approximate length in characters up to which a collection stays in brackets. */
 const MAX_FLOW = 120;
 
 /** A text in which a file may name environment variables. */
@@ -30,7 +30,7 @@ export class Expandable {
   ) {}
 }
 
-/** Changes a YAML document so that it has other values, and leaves comments and the form of unchanged values. */
+/** Writes new values into a YAML document, and keeps comments and the form of unchanged values. */
 export class Merge {
   /** Texts of the file with variables, and their values. */
   private readonly expansions: ReadonlyMap<string, string>;
@@ -38,7 +38,7 @@ export class Merge {
   constructor(
     private readonly document: Document,
     private readonly environment: Readonly<Record<string, string | undefined>>,
-    /** Called with each text with variables that stays although it does not give the value of the server. */
+    /** Called for each text with variables that is kept although it does not produce the server's value. */
     private readonly keep: (node: Node, field: string) => void,
   ) {
     const texts = new Map<string, string>();
@@ -208,14 +208,14 @@ export class Merge {
   }
 }
 
-/** Lets a comment at the end of a collection stay where it is. @param added the first of the entries behind it */
+/** Keeps a comment at the end of a collection in its place. @param added the first entry to be added after it */
 function leaveComment(node: YAMLMap | YAMLSeq, added: Node | undefined): void {
   if (!added || node.comment == null) return;
   added.commentBefore = node.comment;
   node.comment = null;
 }
 
-/** A copy of what an alias stands for, which may get other values. */
+/** A copy of the target of an alias, which may then get other values. */
 function copyOf(node: Node): Node {
   const copy = node.clone() as Node;
   visit(copy, { Value: (_, one) => void delete one.anchor });

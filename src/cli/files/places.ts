@@ -17,9 +17,9 @@ interface Use {
   readonly value: Beside;
 }
 
-/** Finds paths for files so that none takes the place of another, not even on a file system that ignores case. */
+/** Finds paths for files so that no file overwrites another, even on a file system that ignores case. */
 export class Places {
-  /** Paths that files of records have or name. */
+  /** Paths of files with records, and paths that these files name. */
   private readonly taken: Set<string>;
   private readonly existing: ReadonlySet<string>;
 
@@ -31,9 +31,9 @@ export class Places {
   }
 
   /**
-   * A path that no file has, and takes it.
+   * Reserves a free path.
    * @param path the first choice
-   * @param fits whether the file of no record with a content may be used
+   * @param fits whether an existing file that no record names may be used, because it has this content
    */
   free(path: string, fits: (content: Buffer | undefined) => boolean = () => false): string {
     const { dir, name, ext } = parse(path);
@@ -47,8 +47,8 @@ export class Places {
   }
 
   /**
-   * Gives each value that is not in its YAML file the path of a file. Values stay in the file that the YAML file names,
-   * unless others share it that have another content.
+   * Gives a path to each value that is stored outside its YAML file. A value keeps the file that the YAML file names, unless
+   * other records name the same file for another content.
    * @param others files of records that are not written
    */
   giveTo(drafts: readonly Draft[], others: readonly YamlFile[], print: (line: string) => void): void {
@@ -71,7 +71,7 @@ export class Places {
   }
 }
 
-/** The values that have files, by the paths of these. */
+/** Values that have a file, by its path. */
 function byPath(uses: readonly Use[]): ReadonlyMap<string, readonly Use[]> {
   const all = new Map<string, Use[]>();
   for (const use of uses) {
@@ -83,7 +83,7 @@ function byPath(uses: readonly Use[]): ReadonlyMap<string, readonly Use[]> {
   return all;
 }
 
-/** The values that need another file: those that differ from the file if it fits others, else from the first one. */
+/** Values that need another file: those that differ from the file's content or, if none equals it, from the first value. */
 function leaving(path: string, uses: readonly Use[], isFixed: boolean): readonly Use[] {
   const { identity } = uses[0]!.value;
   if (!isFixed && uses.every(({ value }) => value.identity === identity)) return [];

@@ -20,8 +20,8 @@ export interface ConnectOptions {
   /** Whether statements are prepared under names, which PgBouncer before 1.21 does not support; default true. */
   readonly prepares?: boolean;
   /**
-   * Whether PostgreSQL reads rows in the order of an index where it can, rather than sort them. Queues need it: the
-   * statistics of an index of what waits are of a time when nothing waited, so that any index looks as good as that one.
+   * Whether PostgreSQL prefers the order of an index to a sort. Queues need it: the statistics of their indexes often date
+   * from a time when the queue was empty, so the planner takes any other index for equally good.
    */
   readonly avoidsSorts?: boolean;
   /** Called after an organization has changed data. */

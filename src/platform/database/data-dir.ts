@@ -6,7 +6,7 @@ import { thisUser } from "../settings/this-user";
 const MAX_NAMED = 8;
 /** Names of Parley's own files and folders in DATA_DIR. */
 const OWN = /^(encryption-keys|files|postgres|postgres\..*|server-address)$/;
-/** Files by which a folder is recognized that its user may not list. */
+/** Files that identify a folder of Parley's if the user may not list it. */
 const MARKS = ["encryption-keys", "postgres.json"];
 
 interface ForeignFile {

@@ -71,7 +71,7 @@ export class Database {
     return row;
   }
 
-  /** Chats of all organizations without a message for this long (`isIdle`), or whose turn it is to look; at most 500. */
+  /** Chats of all organizations without a message for this long (`isIdle`), or that are due for a check; at most 500. */
   quietChats(minutes: number): Promise<(OwnedRecord<"chatId"> & { readonly isIdle: boolean })[]> {
     return this.rowsOf("parley_quiet_chats(now() - ? * interval '1 minute')", [minutes]);
   }

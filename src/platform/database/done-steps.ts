@@ -6,9 +6,9 @@ interface Look {
   readonly areDone: Promise<boolean>;
 }
 
-/** The last look for steps, by the ports of the database and the names. */
+/** Latest check of each set of steps, by the ports of its database. */
 const looks = new WeakMap<Scope["ports"], Map<string, Look>>();
-/** A step may take hours. */
+/** Shortest interval between checks of the same steps, which may take hours. */
 const LOOK_EVERY_MS = 1_000;
 
 const VALID_INDEXES = statement<{ name: string }>(({ db, $ }) =>
@@ -19,7 +19,7 @@ const VALID_INDEXES = statement<{ name: string }>(({ db, $ }) =>
   ),
 );
 
-/** Whether online steps are done, for statements that need what they make. The names are those of indexes, or recorded. */
+/** Whether online steps are done, for statements that depend on them. A name is that of an index or of a recorded step. */
 export async function areStepsDone(scope: Scope, names: readonly string[]): Promise<boolean> {
   const known = looks.get(scope.ports) ?? new Map<string, Look>();
   looks.set(scope.ports, known);

@@ -63,7 +63,7 @@ export const DELIVERY_TASK = "webhook.deliver";
 const BATCH_SIZE = 16;
 /** A delivery that has waited for longer is read again, with its destination and its conversation: all may have changed. */
 const FRESH_MS = 250;
-/** Pause before a queue is given back again that somebody was adding to. */
+/** Pause before another attempt to give back a queue that a transaction was adding to. */
 const RELEASE_PAUSE_MS = 20;
 
 /** Sends the deliveries of queues that this process has, one after another in each queue. */
