@@ -100,6 +100,6 @@ async function endQueuedCalls(
   for (const { organizationId, id } of rows)
     await database
       .scope(organizationId)
-      .transaction((scope) => scope.of(Chats).endIfLive(id, "dropped-after-restore", false));
+      .transaction((scope) => scope.of(Chats).endIfLive(id, "dropped-after-restore", { hangUp: false }));
   return rows;
 }

@@ -104,7 +104,7 @@ async function applyStatus(
     return withLockedCall(found, async (scope, chat, call) => {
       await settleTranscript(scope, chat, call); // before the end, so that the events of the words come first
       const reason = chat.ending ?? message.endedReason ?? UNKNOWN;
-      return (await scope.of(Chats).endIfLive(chat.id, reason, false)) ? APPLIED : REPEATED;
+      return (await scope.of(Chats).endIfLive(chat.id, reason, { hangUp: false })) ? APPLIED : REPEATED;
     });
   const { scope, chat } = found;
   return scope.transaction(async (scope) => {
@@ -123,7 +123,9 @@ async function applyReport(
   const completed = await withLockedCall(found, async (scope, chat, call) => {
     await storeReport(scope, chat.id, "report", said);
     const settled = await settleTranscript(scope, chat, call);
-    const ended = await scope.of(Chats).endIfLive(chat.id, chat.ending ?? endedReason ?? UNKNOWN, false);
+    const ended = await scope
+      .of(Chats)
+      .endIfLive(chat.id, chat.ending ?? endedReason ?? UNKNOWN, { hangUp: false });
     const explained = endedReason !== undefined && (await storeReason(scope, chat.id, endedReason));
     return settled || ended || explained ? APPLIED : REPEATED;
   });

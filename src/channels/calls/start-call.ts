@@ -44,7 +44,7 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
   if (!chat || !call || chat.status === "ended" || isKnown(call)) return undefined;
   const { engine, timeoutMs } = scope.ports.voice;
   if (call.engine !== engine.name)
-    return void (await scope.of(Chats).endIfLive(chatId, "engine-changed", false));
+    return void (await scope.of(Chats).endIfLive(chatId, "engine-changed", { hangUp: false }));
   if (call.dialAttempts >= MAX_ATTEMPTS && isSettled(call, timeoutMs))
     return void (await scope.of(Chats).endIfLive(chatId, "engine-unreachable"));
   const wait =
@@ -107,7 +107,7 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
     if (error instanceof RequestNotSent) return releaseClaim(scope, claim);
     await logChatError(scope, id, error as Error);
     if (error instanceof CallRefused)
-      await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
+      await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, { hangUp: false }));
     else await enqueueStart(scope, id, currentDate(timeoutMs * SETTLE_FACTOR));
   }
 }
@@ -145,7 +145,8 @@ async function storePlacedCall(
     await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: currentDate() });
     await storeLookups(scope, chatId, [lookupOf("engine", id)]);
     if (chat?.status === "ended") return scope.enqueue("call.hangUp", { chatId });
-    if (status === "ended") await scope.of(Chats).endIfLive(chatId, endedReason ?? "unknown", false);
+    if (status === "ended")
+      await scope.of(Chats).endIfLive(chatId, endedReason ?? "unknown", { hangUp: false });
     else await scope.of(Chats).advance(chatId, status);
   });
 }

@@ -24,7 +24,7 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const heard = Math.max(call.heardAt?.getTime() ?? 0, call.dialedAt?.getTime() ?? 0);
   if (heard === 0 && call.kind === "WEB")
     return void (await scope.transaction((scope) =>
-      scope.of(Chats).endIfLive(chatId, "engine-unreachable", false),
+      scope.of(Chats).endIfLive(chatId, "engine-unreachable", { hangUp: false }),
     ));
   if (heard === 0) {
     // It is unknown whether the call was dialed; starting it again finds out.
@@ -59,9 +59,9 @@ async function askEngine(
   if (found === "unanswered") return;
   await scope.transaction(async (scope) => {
     const chats = scope.of(Chats);
-    if (!found) await chats.endIfLive(chatId, "engine-lost-call", false);
+    if (!found) await chats.endIfLive(chatId, "engine-lost-call", { hangUp: false });
     else if (found.status === "ended")
-      await chats.endIfLive(chatId, chat.ending ?? found.endedReason ?? "unknown", false);
+      await chats.endIfLive(chatId, chat.ending ?? found.endedReason ?? "unknown", { hangUp: false });
     else await chats.advance(chatId, found.status);
   });
 }

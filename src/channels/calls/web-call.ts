@@ -139,7 +139,7 @@ async function openAtEngine(scope: Scope, chatId: string, deadline: Deadline): P
   } catch (error) {
     const reason = error instanceof CallRefused ? error.reason : "engine-unreachable";
     await logChatError(scope, chatId, error as Error);
-    await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason, false));
+    await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason, { hangUp: false }));
     throw new DomainError("UNAVAILABLE", "The voice engine did not open the call. Try again.");
   }
 }

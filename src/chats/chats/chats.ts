@@ -202,10 +202,10 @@ export class Chats {
 
   /**
    * Ends a chat, in a transaction.
-   * @param hangUp whether to hang up a call; false if the voice engine has reported the end
+   * @param options.hangUp whether to hang up a call; false if there is none, or the voice engine has reported its end
    * @returns undefined if the chat has already ended
    */
-  async endIfLive(id: string, reason: string, hangUp = true): Promise<ChatRow | undefined> {
+  async endIfLive(id: string, reason: string, { hangUp = true } = {}): Promise<ChatRow | undefined> {
     const [row] = await this.endWhere({ id }, reason, hangUp);
     return row;
   }
