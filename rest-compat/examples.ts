@@ -2,7 +2,7 @@
 export const EXAMPLE_URL = "http://127.0.0.1:4000";
 
 /** Example values in the OpenAPI document, by `Schema.field` or by field name. */
-export const EXAMPLES: Readonly<Record<string, unknown>> = {
+const EXAMPLES: Readonly<Record<string, unknown>> = {
   id: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
   assistantId: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
   logId: "0192f0c9-11aa-7c02-8d4e-6b7f3a2c5e90",

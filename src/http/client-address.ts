@@ -34,7 +34,7 @@ export function sourceOf(trusted: string[], loopback: boolean): SourceOf {
  * The network that an address is rate-limited by: an IPv4 address itself, or the /64 of an IPv6 address, because a
  * client usually owns a whole /64.
  */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1); // without the zone of a link-local address
   if (!ipaddr.isValid(plain)) return address;
   const parsed = ipaddr.process(plain);

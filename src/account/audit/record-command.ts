@@ -20,7 +20,7 @@ export async function recordCommand(
 }
 
 /** Records a command in the audit log of one organization. */
-export async function recordFor(
+async function recordFor(
   database: Database,
   organizationId: string,
   operation: string,

@@ -12,7 +12,7 @@ export const isCommonSecret = ({ ports }: Scope, presented: string | undefined):
 };
 
 /** Keys to find a call by: its secret, our id, the engine's id. */
-export const LOOKUP_PREFIXES = { secret: "secret", call: "call", engine: "engine" } as const;
+const LOOKUP_PREFIXES = { secret: "secret", call: "call", engine: "engine" } as const;
 
 /** @param keyed the keyed hash of the secret, or an id as is */
 export const lookupOf = (by: keyof typeof LOOKUP_PREFIXES, keyed: string): string =>

@@ -84,7 +84,7 @@ export interface AnswerTimes {
   readonly buckets: Bucket[];
 }
 
-export function answerTimesOf({ answers, answerMs, times }: Counts): AnswerTimes {
+function answerTimesOf({ answers, answerMs, times }: Counts): AnswerTimes {
   const buckets = bucketsOf(ANSWER_BOUNDS, times);
   const at = (share: number) => percentile(buckets, share) ?? null;
   const averageMs = ratio(answerMs, answers);

@@ -125,7 +125,7 @@ export async function postMessage(
   return (await scope.of(Messages).postIfLive(message)) !== undefined;
 }
 
-export const asObject = (value: unknown): JsonObject =>
+const asObject = (value: unknown): JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 
 function textIn({ arguments: args }: ModelCall, name: string): string {

@@ -18,7 +18,7 @@ export interface AttemptResult {
 }
 
 /** Spec gap: seconds between attempts, ± 10 %. After the last one the delivery has failed; it can be replayed. */
-export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
+const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
 /** The result to store for the outcome of an attempt to send a body. */

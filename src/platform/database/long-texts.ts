@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Knex } from "knex";
 
 /** Characters of a text that its index contains: PostgreSQL limits index entries to 2,704 bytes. */
-export const INDEXED_LENGTH = 255;
+const INDEXED_LENGTH = 255;
 
 /** Adds a condition on a column of possibly long texts, which is indexed by their first characters. */
 export const whereText = (rows: Knex.QueryBuilder, column: string, value: string): Knex.QueryBuilder =>

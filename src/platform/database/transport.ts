@@ -2,7 +2,7 @@ import pg from "pg";
 import type { Config } from "../settings/config";
 
 /** How connections to a database are protected, as the driver reads its URL and the variables PGSSL… */
-export function transportOf(url: string): string {
+function transportOf(url: string): string {
   // The type of the property lacks the options.
   const { ssl } = new pg.Client({ connectionString: url }) as unknown as Pick<pg.ClientConfig, "ssl">;
   if (!ssl) return "no TLS";

@@ -23,7 +23,7 @@ function writeCell(cell: Cell): string {
 const withZone = (column: string) => (column === "Day" ? `Day (${zone()})` : column);
 
 /** Formats a table as CSV (RFC 4180). */
-export const csv = ({ columns, rows }: Sheet) =>
+const csv = ({ columns, rows }: Sheet) =>
   [columns.map(withZone), ...rows].map((row) => row.map(writeCell).join(",")).join("\r\n") + "\r\n";
 
 /** Downloads a table as a CSV file. */

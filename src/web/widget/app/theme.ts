@@ -64,7 +64,7 @@ export function readTheme(theme: JsonObject, name: string): Theme {
 }
 
 /** All colors, by the name of their custom property. Contrast is at least 4.5 for text and 3 for edges. */
-export function palette(theme: Theme, dark: boolean): Readonly<Record<string, string>> {
+function palette(theme: Theme, dark: boolean): Readonly<Record<string, string>> {
   // Colors chosen by the owner take precedence over the visitor's preference for dark mode.
   const background = theme.background ?? (dark ? NIGHT : WHITE);
   const isDark = luminance(background) < 0.18;
