@@ -25,7 +25,7 @@ import {
 } from "graphql";
 import { accessOf, type Access } from "../schema/core/access";
 import { waitsFor } from "../schema/core/waits";
-import type { DocumentCost } from "../src/http/document-cost";
+import type { DocumentCost } from "../src/http/graphql/document-cost";
 import { withExtensions } from "./extensions";
 import { adviceFor } from "./read-only";
 import type { Engine, Run } from "./run";

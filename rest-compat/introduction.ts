@@ -1,4 +1,4 @@
-import { errorTable } from "../src/http/error-reference";
+import { errorTable } from "../src/http/errors/error-reference";
 import type { ErrorCode } from "../src/platform/errors";
 import { EXAMPLE_URL } from "./examples";
 import { HEADERS } from "./openapi-headers";

@@ -1,6 +1,6 @@
 import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
 import { STATUS_CODES } from "node:http";
-import { HEAD_TOO_LONG, STATUS } from "../src/http/error-body";
+import { HEAD_TOO_LONG, STATUS } from "../src/http/errors/error-body";
 import type { ErrorCode, PublicError } from "../src/platform/errors";
 import type { CompiledRoute, Operation } from "./compile";
 import { badRequestOf, exampleError } from "./error-examples";

@@ -16,8 +16,8 @@ import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/core/context";
 import { deadlineOf } from "../schema/core/deadline";
 import { DomainError } from "../src/platform/errors";
-import { DocumentCost } from "../src/http/document-cost";
-import { codeOf, operationSpan } from "../src/http/operation-span";
+import { DocumentCost } from "../src/http/graphql/document-cost";
+import { codeOf, operationSpan } from "../src/http/graphql/operation-span";
 import { tracing, type Tracer } from "../src/platform/tracing/tracing";
 
 export type Result = ExecutionResult<Record<string, unknown>>;

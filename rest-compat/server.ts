@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "../schema/core/context";
 import type { Caller } from "../src/account/auth/caller";
-import type { SendError } from "../src/http/send-error";
+import type { SendError } from "../src/http/errors/send-error";
 import type { Auth } from "./route";
 
 /** A request and its caller. */

@@ -7,7 +7,7 @@ import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
 import { removeName } from "../src/http/multipart/unnamed-copy";
-import { unreadableForm } from "../src/http/unreadable-form";
+import { unreadableForm } from "../src/http/errors/unreadable-form";
 import { fileLimitMessage, invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { isDeepStrictEqual } from "node:util";
-import { guess, ignoredNames, someOf } from "../src/http/ignored-names";
+import { guess, ignoredNames, someOf } from "../src/http/graphql/ignored-names";
 import type { JsonObject } from "../src/platform/json/json-object";
 import type { CompiledRoute } from "./compile";
 

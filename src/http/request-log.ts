@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { requestId } from "./answer-headers";
+import { requestId } from "./answers/answer-headers";
 
 /** Logs each request. */
 export function requestLog(logger: Logger): RequestHandler {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import { tracing } from "../platform/tracing/tracing";
-import { requestId } from "./answer-headers";
+import { requestId } from "./answers/answer-headers";
 
 /** Runs each request in a span, which continues the trace of the client. Paths are left out: they may contain ids of people. */
 export const traceRequests: RequestHandler = ({ url, method, headers }, res, next) => {

@@ -12,7 +12,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Every error code that a client may see. src/http/error-body.ts maps each to an HTTP status. */
+/** Every error code that a client may see. src/http/errors/error-body.ts maps each to an HTTP status. */
 export type ErrorCode =
   | "BAD_USER_INPUT"
   | "UNAUTHENTICATED"

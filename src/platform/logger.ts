@@ -16,7 +16,7 @@ export function openLogger(level: string): Logger {
  * The fields of an error that are logged. Errors of libraries also have fields with secrets and personal data, such as
  * the connection, the values of a query or the request.
  */
-function serializeError(error: unknown, depth = 0): unknown {
+export function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, cause, errors } = error as Error & { code?: unknown; errors?: unknown };
   const deeper = (each: unknown) => serializeError(each, depth + 1);

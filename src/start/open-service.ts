@@ -23,8 +23,8 @@ import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/eve
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
 import { expressServer, type ExpressServer } from "../http/express-server/express-server";
-import { LIMITS_CHANNEL, LimitExchange } from "../http/limit-exchange";
-import { RateLimits } from "../http/limits";
+import { LIMITS_CHANNEL, LimitExchange } from "../http/limits/limit-exchange";
+import { RateLimits } from "../http/limits/limits";
 import { Metrics } from "../http/metrics/metrics";
 import { BoundedAnswers } from "../platform/outbound/bounds";
 import { outbound } from "../platform/outbound/http";

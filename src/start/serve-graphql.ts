@@ -5,16 +5,16 @@ import type { RestServer } from "../../rest-compat/server";
 import { makeContext, type Context } from "../../schema/core/context";
 import { waitsFor } from "../../schema/core/waits";
 import { Idempotency } from "../account/organization/idempotency";
-import { requestId } from "../http/answer-headers";
-import type { Callers } from "../http/callers";
-import type { EventStreams } from "../http/event-streams";
-import { errorFormatter } from "../http/error-formatter";
-import { apolloServer } from "../http/graphql";
-import { graphqlHandler } from "../http/graphql-handler";
+import { requestId } from "../http/answers/answer-headers";
+import type { Callers } from "../http/callers/callers";
+import type { EventStreams } from "../http/streams/event-streams";
+import { errorFormatter } from "../http/errors/error-formatter";
+import { apolloServer } from "../http/graphql/graphql";
+import { graphqlHandler } from "../http/graphql/graphql-handler";
 import { idempotencyKey, storedKey } from "../http/idempotency-key";
-import type { PersistedOperations } from "../http/persisted-operations";
-import type { Repeatable } from "../http/repeatable-mutations";
-import type { SendError } from "../http/send-error";
+import type { PersistedOperations } from "../http/graphql/persisted-operations";
+import type { Repeatable } from "../http/graphql/repeatable-mutations";
+import type { SendError } from "../http/errors/send-error";
 import type { Service } from "./open-service";
 
 /** Parts of the server that both interfaces use. */

@@ -1,8 +1,8 @@
 import type { RequestHandler } from "express";
 import type { Engine } from "../../rest-compat/run";
 import { makeContext } from "../../schema/core/context";
-import { requestId } from "../http/answer-headers";
-import { errorFormatter } from "../http/error-formatter";
+import { requestId } from "../http/answers/answer-headers";
+import { errorFormatter } from "../http/errors/error-formatter";
 import { mcpHandler } from "../mcp/handler";
 import { ToolRunner } from "../mcp/run-tool";
 import { toolsOf } from "../mcp/tools";

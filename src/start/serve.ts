@@ -11,7 +11,7 @@ import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { noteAddress } from "../platform/settings/noted-address";
 import { addressOf, listen } from "../http/address";
-import { LOCAL_HOST, settingsAccess } from "../http/settings-access";
+import { LOCAL_HOST, settingsAccess } from "../http/callers/settings-access";
 import { AnalyticsTokens } from "../account/organization/analytics-tokens";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";

@@ -97,7 +97,7 @@ export async function typedDocuments() {
   const operations = texts.flatMap((text) => textsOf(built, parse(text).definitions));
   return {
     ...Object.fromEntries(await Promise.all(entries)),
-    "src/http/own-operations.json": `${JSON.stringify(
+    "src/http/graphql/own-operations.json": `${JSON.stringify(
       operations.map(([, text]) => text),
       null,
       2,

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { explorer, pages } from "../../src/http/pages";
+import { explorer, pages } from "../../src/http/pages/pages";
 
 /** Folder of assets, as the build names it. */
 const VERSION = "0123456789abcdef";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { routes } from "../../rest-compat/routes/index";
-import { buildDigests, type Certificate } from "../../src/http/certificate";
+import { buildDigests, type Certificate } from "../../src/http/pages/certificate";
 import { currentDate } from "../../src/platform/clock";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";

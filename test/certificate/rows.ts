@@ -1,5 +1,5 @@
 import type { CompiledRoute } from "../../rest-compat/compile";
-import { STATUS } from "../../src/http/error-body";
+import { STATUS } from "../../src/http/errors/error-body";
 import type { ErrorCode } from "../../src/platform/errors";
 import type { Answer, Api } from "../support/api";
 import { send, type Call } from "../support/examples";

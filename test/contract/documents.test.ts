@@ -6,7 +6,7 @@ import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
 import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
-import { STATUS } from "../../src/http/error-body";
+import { STATUS } from "../../src/http/errors/error-body";
 import { groupDiagram } from "../../src/cli/group-diagram";
 import { importsOf, sourceFiles } from "../support/source";
 import { settingsTable } from "../../src/cli/settings-documents";

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { count } from "../../src/http/limits";
-import { SharedLimit } from "../../src/http/shared-limit";
+import { count } from "../../src/http/limits/limits";
+import { SharedLimit } from "../../src/http/limits/shared-limit";
 
 test("the headers list each limit once, first the one with the fewest requests left", () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()));

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "@jest/globals";
-import { LimitExchange } from "../../src/http/limit-exchange";
+import { LimitExchange } from "../../src/http/limits/limit-exchange";
 import { until } from "../support/until";
 
 const LIMIT = 100;

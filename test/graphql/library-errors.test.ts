@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { parse, specifiedRules, validate } from "graphql";
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL as PROTOCOL } from "graphql-ws";
 import { WebSocket } from "ws";
-import { bodyProblem, closeReason, documentMessage } from "../../src/http/library-messages";
+import { bodyProblem, closeReason, documentMessage } from "../../src/http/errors/library-messages";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { compileInterfaces } from "../../src/start/app";

@@ -7,7 +7,7 @@ import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { print, type DocumentNode } from "graphql";
 import pino from "pino";
-import ownOperations from "../../src/http/own-operations.json";
+import ownOperations from "../../src/http/graphql/own-operations.json";
 import { startApp, useApp } from "../support/app";
 import { newAssistant, newChat } from "../support/factories";
 import { Subscriber } from "../support/subscriber";

@@ -1,0 +1,39 @@
+import { KEYS_CHANNEL, type Credentials } from "../../account/auth/credentials";
+import type { Caller } from "../../account/auth/caller";
+import { currentTime } from "../../platform/clock";
+import type { Listener } from "../../platform/database/listener";
+
+export interface WatchOptions {
+  readonly credentials: Pick<Credentials, "stillValid">;
+  readonly listener: Pick<Listener, "on">;
+}
+
+/** Longest pause between two checks of a credential that expires, in ms. */
+const MAX_CHECK_INTERVAL_MS = 60_000;
+
+/** Calls `onExpired` when the caller's token or key expires or its key is deactivated. */
+export function watchCredential(
+  { credentials, listener }: WatchOptions,
+  caller: Caller,
+  onExpired: () => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let isWatched = true;
+  const check = async () => {
+    if (!(await credentials.stillValid(caller).catch(() => true))) onExpired();
+    else schedule();
+  };
+  const schedule = () => {
+    clearTimeout(timer);
+    if (!caller.expiresAt || !isWatched) return;
+    const left = caller.expiresAt.getTime() - currentTime() + 50;
+    timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), MAX_CHECK_INTERVAL_MS));
+  };
+  schedule();
+  const unsubscribe = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
+  return () => {
+    isWatched = false;
+    clearTimeout(timer);
+    unsubscribe();
+  };
+}
