@@ -120,6 +120,29 @@ describe("with pgvector and a key", () => {
     expect(await stored()).toEqual([`${CARS} Always.`]);
   });
 
+  test("the passages of a former version that is restored or pinned get vectors again at its first question", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const change = (resources: string) =>
+      api.patch(`/rest/v1/assistants/${assistantId}/chat`, { resources }, 200);
+    const isFoundSoon = async (resources: string) => {
+      await find("My hound?", assistantId, resources);
+      await drain(running);
+      expect(await find("My hound?", assistantId, resources)).toEqual([resources]);
+    };
+    await change(DOGS);
+    await isFoundSoon(DOGS);
+    await change(CARS);
+    await isFoundSoon(CARS);
+    const restore =
+      "mutation ($id: ID!, $number: Int!) { restoreAssistantVersion(assistantId: $id, number: $number) { version { number } } }";
+    await api.gql(restore, { id: assistantId, number: 2 });
+    await isFoundSoon(DOGS);
+    await newChat(api, assistantId, { assistantVersion: 3 });
+    await isFoundSoon(CARS);
+    await isFoundSoon(DOGS);
+  });
+
   test("nothing is found of other assistants, other organizations or detached files", async () => {
     await knowing(DOGS);
     const assistantId = await knowing(CARS);

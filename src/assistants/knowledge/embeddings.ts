@@ -54,6 +54,13 @@ const NEAREST = unprepared<PassageRow>(({ db }) =>
   order by embedding <=> $4::vector limit $6`),
 );
 
+/** How many of some texts are stored as passages of an assistant's resources. */
+const STORED = unprepared<{ count: number }>(({ db }) =>
+  db.raw(`
+  select count(distinct passages.content)::integer as count from passages
+  where passages.organization_id = $1 and passages.assistant_id = $2 and passages.content = any($3::text[])`),
+);
+
 /** Vector search. Needs the pgvector extension and a credential for the embedding model. */
 export class Embeddings {
   constructor(private readonly scope: Scope) {}
@@ -69,7 +76,7 @@ export class Embeddings {
     if (!embeddings || question.trim() === "") return [];
     const vector = await this.embedQuestion(question);
     if (!vector) return [];
-    await this.enqueueIfChanged(assistantId, resources);
+    await this.enqueueMissing(assistantId, resources);
     const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, limit, fileIds];
     const rows = await this.scope.read(NEAREST, values);
     return rows.map(({ text, source, fileId, page }) => ({
@@ -118,13 +125,20 @@ export class Embeddings {
     }
   }
 
-  private async enqueueIfChanged(assistantId: string, resources: readonly string[]): Promise<void> {
+  private async enqueueMissing(assistantId: string, resources: readonly string[]): Promise<void> {
     const { organizationId, ports } = this.scope;
     const content = hash("sha256", JSON.stringify(resources), "base64");
     const key = [organizationId, assistantId, ports.embeddings?.model, content].join("/");
-    if (checked.has(key)) return;
+    if (checked.has(key) && (await this.isStored(assistantId, resources))) return;
     checked.set(key, true);
     await this.enqueue({ assistantId });
+  }
+
+  /** Whether all passages are stored: those of a version that nothing ran for a while are deleted. */
+  private async isStored(assistantId: string, resources: readonly string[]): Promise<boolean> {
+    if (resources.length === 0) return true;
+    const [stored] = await this.scope.read(STORED, [assistantId, resources]);
+    return stored?.count === new Set(resources).size;
   }
 
   private async credential(): Promise<ModelCredential | undefined> {
