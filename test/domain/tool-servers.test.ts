@@ -511,3 +511,38 @@ test("an ACTION of a workflow calls a tool that is allowed by name", async () =>
   await until(async () => (await spoken()).some(({ role }) => role === "TOOL"));
   expect((await spoken()).find(({ role }) => role === "TOOL")!.content).toBe("Order 7 is on its way.");
 });
+
+test("new headers of a server that moves between two ACTIONs of a turn never go to its former address", async () => {
+  const assistantId = await newAssistant(running.api);
+  const allowedTools = ["find_order", "cancel_order"];
+  const cancel: OfferedTool = { name: "cancel_order", run: () => saying("Cancelled.") };
+  const next = await toolServer(FIND, cancel);
+  const move = async () => {
+    const headers = { "x-token": "of-the-new-server" };
+    await set(assistantId, { name: "shop", url: next.url, headers, allowedTools });
+    return saying("Found.");
+  };
+  const former = await toolServer({ name: "find_order", run: move }, cancel);
+  await set(assistantId, { name: "shop", url: former.url, allowedTools });
+  const { workflowId } = await newFlow(
+    running.api,
+    {
+      start: { type: "START" },
+      look: { type: "ACTION", assistantId, functionName: "shop_find_order" },
+      cancel: { type: "ACTION", assistantId, functionName: "shop_cancel_order" },
+      talk: { type: "PROMPT", assistantId },
+      end: { type: "END" },
+    },
+    [
+      ["start", "look"],
+      ["look", "cancel"],
+      ["cancel", "talk"],
+      ["talk", "end", { kind: "MODEL", description: "Goodbye." }],
+    ],
+  );
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  await running.api.gql(start, { input: { workflowId } });
+  await until(() => former.calls().length + next.calls().length === 2);
+  expect(former.asked.filter(({ headers }) => headers["x-token"] !== undefined)).toEqual([]);
+  expect(next.calls()).toMatchObject([{ "x-token": "of-the-new-server" }]);
+});

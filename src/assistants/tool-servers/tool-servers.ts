@@ -73,12 +73,14 @@ export class ToolServers {
     await this.scope.table("assistants").where({ id: to }).update({ sealedToolHeaders });
   }
 
-  /** The servers of an assistant, with the headers to reach them. */
+  /** The servers that an assistant has now, with the headers to reach them. */
   async addresses({ id, toolServers }: Owner): Promise<(ToolServer & ToolServerAddress)[]> {
     if (!toolServers) return [];
-    const [row] = await this.scope.table("assistants").where({ id }).select("sealedToolHeaders");
+    // Both at once: after a change, the new headers must not go to the former address.
+    const rows = this.scope.table("assistants").where({ id });
+    const [row] = await rows.select("toolServers", "sealedToolHeaders");
     const headers = this.opened(id, row?.sealedToolHeaders ?? null);
-    return toolServers.map((server) => ({ ...server, headers: headers[server.name] ?? {} }));
+    return (row?.toolServers ?? []).map((server) => ({ ...server, headers: headers[server.name] ?? {} }));
   }
 
   private problemsOf(
