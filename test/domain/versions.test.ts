@@ -1,10 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
+import pg from "pg";
 import type { Database } from "../../src/platform/database/database";
 import { makeFirstVersions } from "../../src/assistants/history/first-versions";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 
@@ -316,6 +319,28 @@ describe("secrets of functions", () => {
       'chat.functions: no secret is stored for the function "look_up" and the origin of its URL, so it has none.',
     ]);
     expect(await functionsOf(id)).toEqual([lookUp()]);
+  });
+
+  test("functions that are sent back while somebody replaces a secret keep the new one", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id, lookUp("old"));
+    const other = new pg.Client({ connectionString: running.database.ownerUrl });
+    await other.connect();
+    try {
+      await other.query("begin");
+      await other.query(
+        `update chat_configurations set functions = jsonb_set(functions::jsonb, '{0,secretKey}', '"new"')::json
+         where assistant_id = $1`,
+        [id],
+      );
+      const sent = setFunctions(id, { ...lookUp(), secretKey: STORED });
+      await until(() => someoneWaits(running.database, "%chat_configurations%"));
+      await other.query("commit");
+      await sent;
+    } finally {
+      await other.end();
+    }
+    expect(await functionsOf(id)).toEqual([lookUp("new")]);
   });
 
   test("a document can be sent back: stored secrets stay", async () => {

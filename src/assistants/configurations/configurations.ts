@@ -174,6 +174,7 @@ export class Configurations {
   ): Promise<object> {
     const slots = this.scope.of(SecretSlots);
     const needsStored = storedSlotsIn(kind, changes.functions).length > 0;
+    if (needsStored) await slots.lock(assistantId, kind); // somebody may be replacing a secret
     const stored = needsStored ? await slots.current(assistantId) : {};
     const functions = needsStored ? withSecrets(kind, changes.functions, stored) : changes.functions;
     warnOfLostSecrets(this.scope, kind, storedSlotsIn(kind, changes.functions), stored);

@@ -25,6 +25,11 @@ export class SecretSlots {
     return Object.assign({}, Object.fromEntries(former), ...present) as SecretsBySlot;
   }
 
+  /** Locks the functions of a configuration, and so their secrets, until the end of the transaction. */
+  async lock(assistantId: string, kind: SpokenKind): Promise<void> {
+    await this.scope.write(LOCKED[kind], [assistantId]);
+  }
+
   /** Keeps the secrets of functions that a change removes. Runs in its transaction, before the change. */
   async keepRemoved(assistantId: string, kind: SpokenKind, next: string): Promise<void> {
     const [live] = await this.scope.write(LOCKED[kind], [assistantId]);
