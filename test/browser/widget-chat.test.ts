@@ -317,4 +317,25 @@ describe("if the network drops", () => {
     await widget.hears("Answered.");
     expect(await app.api.get(`/rest/v1/assistants/${attributes["assistant-id"]}/logs`, 200)).toHaveLength(2);
   });
+
+  test("a message to a chat that was deleted meanwhile, such as by retention, starts a new chat", async () => {
+    await site.model(AT_LAST);
+    const attributes = await attributesOf();
+    const context = await site.context();
+    const widget = await site.visit({ attributes, context });
+    await widget.open();
+    await widget.say("One");
+    await widget.hears("Answered.");
+    const logs = () => app.api.get(`/rest/v1/assistants/${attributes["assistant-id"]}/logs`, 200);
+    const [{ id }] = await logs();
+    await context.setOffline(true); // as a computer that sleeps
+    await app.api.gql(`mutation ($id: ID!) { endChat(id: $id) { id } }`, { id });
+    await app.database.query("delete from chats where id = $1", [id]);
+    await context.setOffline(false);
+    await widget.say("Two");
+    await widget.hears("Answered.");
+    await widget.frame.locator(".own.stored", { hasText: "Two" }).waitFor();
+    expect(await widget.frame.locator(".own").count()).toBe(1);
+    expect(await logs()).toHaveLength(1);
+  });
 });

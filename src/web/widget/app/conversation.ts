@@ -177,8 +177,8 @@ export class Conversation {
 
   private handleFailure(error: unknown): void {
     this.awaiting.value = false;
-    if (codeOf(error) === "CHAT_ENDED" && this.chat.value) {
-      // The chat has ended in the meantime: the message starts the next chat.
+    if (["CHAT_ENDED", "CHAT_NOT_FOUND"].includes(codeOf(error)) && this.chat.value) {
+      // The chat has ended or was deleted in the meantime: the message starts the next chat.
       this.chat.value = { ...this.chat.value, status: "ended" };
       this.later(0);
     } else if (isTransient(error)) {
