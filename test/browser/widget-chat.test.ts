@@ -117,6 +117,27 @@ describe("a conversation in the widget", () => {
     expect(model.asked.at(-1)!.messages.filter(({ role }) => role === "user")).toHaveLength(2);
   });
 
+  test("continues after a reload although the assistant meanwhile insists on values that the page does not set", async () => {
+    await site.model(AT_LAST, { text: ["Still here."] });
+    const attributes = await attributesOf({ missingVariables: "REFUSE" });
+    const widget = await site.visit({
+      attributes,
+      html: `<script>addEventListener("companion-iframe-loaded", () => CompanionWidget.initializeAssistant({ cart: "7" }))</script>`,
+    });
+    await widget.open();
+    await widget.say("One");
+    await widget.hears("Answered.");
+    const path = `/rest/v1/assistants/${attributes["assistant-id"]}`;
+    await app.api.patch(`${path}/chat`, { initialMessage: "Welcome, {name}." }, 200);
+    await widget.page.reload();
+    await widget.open();
+    await widget.hears("Answered.");
+    await widget.say("Two");
+    await widget.hears("Still here.");
+    expect(await app.api.get(`${path}/logs`, 200)).toHaveLength(1);
+    expect(widget.complaints.join()).toContain("MISSING_VARIABLES: Variables without a value: {name}");
+  });
+
   test("starts a new chat on request and lists earlier ones", async () => {
     await site.model(AT_LAST);
     const widget = await site.visit({ attributes: await attributesOf() });

@@ -154,7 +154,11 @@ export class Application {
     const { variables } = this.pageData;
     // Without variables, the greeting of an assistant that insists on them is empty instead of refused.
     const sent = Object.keys(variables).length > 0 ? { variables } : {};
-    const widget = await this.session.run(READ_WIDGET, sent);
+    const widget = await this.session.run(READ_WIDGET, sent).catch((error: unknown) => {
+      if (codeOf(error) !== "MISSING_VARIABLES") throw error;
+      this.report(error, "The greeting");
+      return this.session.run(READ_WIDGET, {}); // a conversation in progress continues
+    });
     if (variables !== this.pageData.variables) return this.read(); // the variables changed in the meantime
     this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;
@@ -179,9 +183,7 @@ export class Application {
       this.begin(message, message.appearance);
     } else if (message.type === "initialize") {
       this.pageData = message.data;
-      if (this.widget.value)
-        void this.renew(); // the greeting may use them
-      else if (this.trouble.value) void this.load(); // the values may have been missing
+      if (this.widget.value) void this.renew(); // the greeting may use them
       this.conversation?.update();
       this.talk?.conversation.update();
     } else if (message.type === "open") this.opened();
