@@ -3,9 +3,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
 import { createApp, type App } from "../../src/start/app";
 import { MISMATCHES } from "../../src/events/schemas/check-payload";
+import { openLogger } from "../../src/platform/logger";
 import type { Config } from "../../src/platform/settings/config";
 import { newId } from "../../src/platform/database/ids";
 import { createOrganization, type NewOrganization } from "../../src/account/organization/bootstrap";
@@ -37,7 +38,7 @@ export interface RunningApp {
 export async function startApp(
   database: TestDatabase,
   env: Record<string, string> = {},
-  logger: Logger = pino({ level: "silent" }),
+  logger: Logger = openLogger(configOf(env).LOG_LEVEL),
 ): Promise<RunningApp & { stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
   const twilio = await new Twilio().start();
@@ -45,9 +46,13 @@ export async function startApp(
     await twilio.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  const config = {
+    ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
+    ...placesOf(database),
+  };
   const app = await createApp(
-    { ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }), ...placesOf(database) },
-    database.url,
+    config,
+    config.ROW_LEVEL_SECURITY ? database.url : database.ownerUrl, // policies hide all rows from other roles
     logger,
     database.jobsUrl,
   ).catch(async (error: unknown) => {

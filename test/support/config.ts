@@ -4,7 +4,10 @@ import { readConfig, type Config } from "../../src/platform/settings/config";
 export const SECRET_KEY = "secret-key-of-the-default-organization";
 export const PUBLIC_KEY = "public-key-of-the-default-organization";
 
-/** Settings for tests: no log output, no worker, row-level security. */
+/** Settings of the whole run, such as `{"LOG_LEVEL":"debug"}`. */
+const OF_RUN = JSON.parse(process.env.TEST_SETTINGS ?? "{}") as Record<string, string>;
+
+/** Settings for tests: no log output, no worker, row-level security. The run and the files may replace them. */
 export function configOf(env: Record<string, string> = {}): Config {
   return readConfig({
     ENCRYPTION_KEYS: "an encryption key that only tests use",
@@ -14,6 +17,7 @@ export function configOf(env: Record<string, string> = {}): Config {
     LOG_LEVEL: "silent",
     PORT: "0",
     WORKER: "off",
+    ...OF_RUN,
     ...env,
   });
 }
