@@ -70,6 +70,10 @@ const OF_DOCUMENTS: Messages = [
     `The document has more than $1 tokens (names, values and signs). ${SPLIT}`,
   ],
   [
+    /^GraphQL introspection is not allowed/,
+    "Introspection is not allowed on this server (GRAPHQL_INTROSPECTION is off).",
+  ],
+  [
     /^Maximum introspection depth exceeded/,
     "The introspection query nests lists (fields, inputFields, interfaces) too deeply.",
   ],
