@@ -9,10 +9,13 @@ const MINUTE_MS = 60_000;
 /** Servers whose notifications reach each other while `connected` is set. */
 function serversOn(wire: EventEmitter, count: number) {
   return Array.from({ length: count }, (_, own) => {
-    const state = { connected: true, warnings: 0 };
+    const state = { connected: true, closed: false, warnings: 0 };
     const listener = {
       get connected() {
         return state.connected;
+      },
+      get closed() {
+        return state.closed;
       },
       on: (channel: string, hear: (ids: Readonly<Record<string, string>>) => void) => {
         const listen = (payload: string, from: number) =>
@@ -63,4 +66,14 @@ test("a server that cannot notify others counts alone and warns once", async () 
   one!.limit.consume("another key", LIMIT);
   one!.limit.consume("a third key", LIMIT);
   expect(one!.state.warnings).toBe(1);
+});
+
+test("a server that stops does not warn about its last requests", async () => {
+  const [one] = serversOn(new EventEmitter(), 1);
+  let asked = 0;
+  Object.defineProperty(one!.state, "connected", { get: () => ++asked === 0 });
+  one!.state.closed = true;
+  one!.limit.consume("a key", LIMIT);
+  await until(() => asked > 0);
+  expect(one!.state.warnings).toBe(0);
 });

@@ -11,7 +11,7 @@ const SHARE_INTERVAL_MS = 100;
 /** In characters; PostgreSQL limits payloads to 8,000 bytes. */
 const MAX_PAYLOAD_LENGTH = 2_400;
 
-type Exchanged = Pick<Listener, "on" | "sendToOthers" | "connected">;
+type Exchanged = Pick<Listener, "on" | "sendToOthers" | "connected" | "closed">;
 
 /** Lets the limits of all servers count together. Without a connection, each server counts alone. */
 export class LimitExchange {
@@ -67,6 +67,7 @@ export class LimitExchange {
   }
 
   private warn(): void {
+    if (this.listener.closed) return; // this server is stopping
     const failures = this.failures.toLog("limits");
     const message = "rate limits count in this server alone until it can notify the others again";
     if (failures !== undefined) this.logger.warn({ failures }, message);

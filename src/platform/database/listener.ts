@@ -16,9 +16,10 @@ export class Listener {
   );
   /** PostgreSQL's process id of the connection: its own notifications were heard when they were sent. */
   private backend: number | undefined;
-  private closed = false;
   /** Whether the connection works. Caches that rely on notifications must not be used otherwise. */
   connected = false;
+  /** Whether this process is stopping and opens no connection again. */
+  closed = false;
 
   constructor(
     private readonly url: string,
