@@ -6,6 +6,7 @@ import { guardedStorage } from "../../src/assistants/files/file-store";
 import { explainPort, refuseUnreachable } from "../../src/cli/connect/target";
 import { KEYS_PLACEHOLDER, readConfig, SETTINGS } from "../../src/platform/settings/config";
 import { loadSettings } from "../../src/platform/settings/load-settings";
+import { localUrl } from "../../src/platform/settings/local-url";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
 import { publicError } from "../../src/platform/errors";
 import { localStorage } from "../../src/platform/providers/local-storage";
@@ -25,6 +26,16 @@ describe("the example of ENCRYPTION_KEYS in the documentation", () => {
     const { ENCRYPTION_KEYS } = readConfig({ ENCRYPTION_KEYS: `${key},${KEYS_PLACEHOLDER}` });
     expect(ENCRYPTION_KEYS).toEqual([key, KEYS_PLACEHOLDER]);
   });
+});
+
+test.each([
+  ["fe80::1%eth0", "http://[fe80::1]:4000"],
+  ["::1", "http://[::1]:4000"],
+  ["::", "http://localhost:4000"],
+  ["127.0.0.1", "http://127.0.0.1:4000"],
+])("HOST %s has the URL %s", (host, url) => {
+  expect(localUrl(host, 4000)).toBe(url);
+  expect(new URL(url).origin).toBe(url);
 });
 
 describe("PUBLIC_BASE_URL", () => {

@@ -1,5 +1,7 @@
 /** The URL by which programs on this machine reach a server. */
 export function localUrl(host: string, port: number): string {
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  const [address = ""] = host.split("%", 1); // a URL cannot contain the zone of an IPv6 address
+  const isAny = address === "0.0.0.0" || address === "::";
+  const name = isAny ? "localhost" : address.includes(":") ? `[${address}]` : address;
   return `http://${name}:${port}`;
 }
