@@ -112,7 +112,6 @@ function welcome(
   analytics: string | undefined,
 ): string {
   const hasOwnKeys = config.BOOTSTRAP_SECRET_KEY !== undefined;
-  const access = settingsAccess(config);
   const lines = ["Parley is ready.", "", ...addressesOf(config, url, answers), ""];
   if (created && hasOwnKeys)
     lines.push(
@@ -130,7 +129,7 @@ function welcome(
       "",
     );
   } else {
-    const path = access === "none" ? "/health/ready" : "/rest/v1/settings";
+    const path = opensSettings(config, url) ? "/rest/v1/settings" : "/health/ready";
     lines.push(
       "Try it:",
       "",
@@ -146,12 +145,13 @@ function welcome(
 /** The addresses of the interfaces and the state of the main settings. */
 function addressesOf(config: Config, url: string, answers: string): string[] {
   const access = settingsAccess(config);
-  // The demo page chooses an assistant by the settings, which a proxy does not open.
-  const isThroughProxy = access === "loopback" && !LOCAL_HOST.test(new URL(url).hostname);
+  const demo = opensSettings(config, url) // the page chooses an assistant by the settings
+    ? "   (talk to an assistant"
+    : "?assistantId=…   (set the id of an assistant";
   return [
     `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
-    `  Widget         ${url}/widget/demo${access === "none" || isThroughProxy ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
+    `  Widget         ${url}/widget/demo${demo})`,
     `  Documentation  ${url}/docs`,
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
     `  Listens on     ${listensOn(config)}`,
@@ -160,6 +160,12 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];
+}
+
+/** Whether the settings need no credential at this URL. Callers on this machine come from elsewhere through a proxy. */
+function opensSettings(config: Config, url: string): boolean {
+  const access = settingsAccess(config);
+  return access === "all" || (access === "loopback" && LOCAL_HOST.test(new URL(url).hostname));
 }
 
 /** The addresses at which clients reach the server. */

@@ -32,6 +32,19 @@ test(
 );
 
 test(
+  "a starting server suggests a request without a credential, also through a proxy, which does not open the settings",
+  async () => {
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
+    const open = { ...env, OPEN_SETTINGS: "loopback" };
+    const { url, stdout } = await startServer(open);
+    expect(stdout()).toContain(`  curl ${url}/rest/v1/settings\n`);
+    const proxied = await startServer({ ...open, PUBLIC_BASE_URL: "http://parley.example" });
+    expect(proxied.stdout()).toContain("  curl http://parley.example/health/ready\n");
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test(
   "a backup into a folder that its user may not write names the user and the remedy",
   async () => {
     const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
