@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import proxyAddr from "proxy-addr";
 
@@ -7,6 +8,18 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 /** Whether an address is a loopback address. */
 export const isLoopback = (address: string | undefined): boolean => LOOPBACK.test(address ?? "");
 
+/** Some proxies add the port. */
+const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d+)?|([\d.]+):\d+)$/i;
+/** Longest address with a zone, in characters. */
+const MAX_LENGTH = 64;
+
+/** The address in an entry of `X-Forwarded-For`; undefined if it is something else: a client may have sent it. */
+function addressIn(entry: string): string | undefined {
+  const [, ipv6, ipv4] = WITH_PORT.exec(entry) ?? [];
+  const address = ipv6 ?? ipv4 ?? entry;
+  return isIP(address) > 0 && address.length <= MAX_LENGTH ? address : undefined;
+}
+
 /**
  * Returns a function that finds the client's address: that of the socket, or the one in `X-Forwarded-For` if a
  * trusted proxy sent it.
@@ -14,8 +27,12 @@ export const isLoopback = (address: string | undefined): boolean => LOOPBACK.tes
  */
 export function clientAddress(trusted: string[]): (req: IncomingMessage) => string {
   const trust = proxyAddr.compile(trusted);
-  return (req) =>
-    req.headers["x-forwarded-for"] === undefined ? (req.socket.remoteAddress ?? "") : proxyAddr(req, trust);
+  return (req) => {
+    const { remoteAddress = "" } = req.socket;
+    if (req.headers["x-forwarded-for"] === undefined) return remoteAddress;
+    const hops = proxyAddr.all(req, trust).map(addressIn); // the last one may be anything
+    return hops.findLast((address) => address !== undefined) ?? remoteAddress;
+  };
 }
 
 /** The key that requests are rate-limited by; undefined for clients without limits. */
