@@ -6,6 +6,8 @@ import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain
 
 /** Rows chained by one statement. */
 const BATCH_SIZE = 200;
+/** Characters of an address. Older releases accepted any text from a trusted proxy, and a longer one may not fit the index. */
+const MAX_ADDRESS = 64;
 
 /** The audit log of an organization: its changes and disclosures of secrets, as a chain of hashes. */
 export class AuditLog {
@@ -58,7 +60,8 @@ export class AuditLog {
     waiting.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     const rows: ChainedAudit[] = [];
     for (const { id, createdAt, entry } of waiting) {
-      const content = { ...entry, id, createdAt, organizationId: scope.organizationId };
+      const address = entry.address?.slice(0, MAX_ADDRESS) ?? null;
+      const content = { ...entry, address, id, createdAt, organizationId: scope.organizationId };
       rows.push(chainRow(content, rows.at(-1) ?? head));
     }
     const { position, hash } = rows.at(-1)!;
@@ -103,7 +106,7 @@ const CHAIN = unprepared<{ readonly position: string }>(({ table, db, $, home })
     `insert into audit_events (organization_id, position, id, kind, actor, key_id, person, address, interface, request_id,
        operation, record_type, record_id, fields, created_at, previous_hash, hash)
      select ${home.id}, ? + place, id, entry ->> 'kind', entry ->> 'actor', entry ->> 'keyId', entry ->> 'person',
-       entry ->> 'address', entry ->> 'interface', entry ->> 'requestId', entry ->> 'operation', entry ->> 'recordType',
+       left(entry ->> 'address', ${MAX_ADDRESS}), entry ->> 'interface', entry ->> 'requestId', entry ->> 'operation', entry ->> 'recordType',
        entry ->> 'recordId', entry -> 'fields', created_at, previous_hash, hash
      from taken join (
        select id, hash, place, lag(hash, 1, ?) over (order by place) as previous_hash
