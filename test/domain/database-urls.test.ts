@@ -53,6 +53,19 @@ describe.each(NAMES)("%s", (name) => {
     },
   );
 
+  test.each([
+    "parley:s3cret@db:65536",
+    "parley:s3cret@db:0",
+    "db:54a",
+    "db:-1",
+    "parley@[::1]:99999",
+    "parley:s3cret", // the host name is missing, so the password is in the place of the port
+  ])("is refused with the wrong port in %s, which the message does not repeat", (address) => {
+    const problem = problemOf(name, `postgres://${address}/parley`);
+    expect(problem).toContain(`${name} must have a whole number from 1 to 65535 as port, or none`);
+    expect(problem).not.toContain("s3cret");
+  });
+
   test.each(["db1,db2", "db1:5432,db2:5432", "[::1]:5432,db2"])(
     "is refused with the hosts %s, of which the driver would try none",
     (hosts) => {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
@@ -14,7 +15,7 @@ import {
   type Env,
   type ProcessResult,
 } from "../support/server";
-import { CERTIFICATE, stubPostgres, type StubBehavior } from "../support/stub-postgres";
+import { CERTIFICATE, FUTURE_CERTIFICATE, stubPostgres, type StubBehavior } from "../support/stub-postgres";
 
 /** Programs that run at once. */
 const AT_ONCE = 3;
@@ -35,6 +36,9 @@ interface World {
   readonly reader: string;
   /** File with the certificate of the stub. */
   readonly ca: string;
+  /** The same of its certificate that is not valid yet, and a key that belongs to neither. */
+  readonly future: string;
+  readonly otherKey: string;
 }
 
 interface Case {
@@ -80,6 +84,12 @@ async function stub(behavior: StubBehavior, parameters = ""): Promise<string> {
   return `${server.url}${parameters}`;
 }
 
+/** PostgreSQL's answer to a client that it refuses. */
+function refusal(code: string, message: string): string {
+  const fields = `SFATAL\0C${code}\0M${message}\0\0`;
+  return `E\0\0\0${String.fromCharCode(fields.length + 4)}${fields}`;
+}
+
 const changed = (url: string, change: (url: URL) => void): string => {
   const other = new URL(url);
   change(other);
@@ -109,10 +119,17 @@ async function makeWorld(): Promise<World> {
   const single = await newRole("connection limit 1");
   const reader = await newRole("superuser");
   await statement(process.env.TEST_POSTGRES!, `alter role ${reader} set default_transaction_read_only = on`);
-  const ca = join(emptyFolder(afterTests), "ca.crt");
-  writeFileSync(ca, CERTIFICATE);
+  const folder = emptyFolder(afterTests);
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const ca = file("ca.crt", CERTIFICATE);
+  const future = file("future.crt", FUTURE_CERTIFICATE);
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const otherKey = file("other.key", privateKey.export({ type: "pkcs8", format: "pem" }));
   const wrong = changed(owner, (url) => (url.password = SECRET));
-  return { owner, empty, closed, wrong, plain, full, single, reader, ca };
+  return { owner, empty, closed, wrong, plain, full, single, reader, ca, future, otherKey };
 }
 
 type UrlOf = (world: World) => string | Promise<string>;
@@ -181,13 +198,29 @@ const STARTUPS: readonly Case[] = [
   ),
   on(
     "a certificate of an unknown authority",
-    () => stub({ tls: true }, "?sslmode=verify-full"),
+    () => stub({ tls: CERTIFICATE }, "?sslmode=verify-full"),
     /self-signed certificate\. .*sslrootcert=\/path/,
   ),
   on(
     "a certificate of another host",
-    ({ ca }) => stub({ tls: true }, `?sslmode=verify-full&sslrootcert=${ca}`),
+    ({ ca }) => stub({ tls: CERTIFICATE }, `?sslmode=verify-full&sslrootcert=${ca}`),
     /does not match certificate's altnames.*Use a host name that the certificate .*It contains: DNS:db\.example\.com\.$/,
+  ),
+  on(
+    "a certificate that is not valid yet",
+    ({ future }) => stub({ tls: FUTURE_CERTIFICATE }, `?sslmode=verify-full&sslrootcert=${future}`),
+    /certificate is not yet valid\. Check the clock of this machine/,
+  ),
+  on(
+    "a key of another certificate",
+    ({ ca, otherKey }) =>
+      stub({ tls: CERTIFICATE }, `?sslmode=verify-full&sslrootcert=${ca}&sslcert=${ca}&sslkey=${otherKey}`),
+    /Name a certificate and its own key in the URL, as sslcert and sslkey\.$/,
+  ),
+  on(
+    "a role that needs a certificate of its own",
+    () => stub({ bytes: refusal("28000", "connection requires a valid client certificate") }),
+    /Name a certificate of the role, and its key, in the URL: sslcert=/,
   ),
   on(
     "a certificate file that is missing",

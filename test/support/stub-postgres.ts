@@ -14,6 +14,18 @@ b20wCgYIKoZIzj0EAwIDSAAwRQIhAIA/SpzYZHN1jd1lph+vj8hNAlWUImjTiy/U
 GFONZzXPAiBt5NVPNNuHtafRa5kQIDajL8hv8I7rGwCWRbbo1GksfQ==
 -----END CERTIFICATE-----
 `;
+/** The same, valid from 2099 on. */
+export const FUTURE_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBcjCCARigAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5kYi5leGFt
+cGxlLmNvbTAiGA8yMDk5MDEwMTAwMDAwMFoYDzIxMjYwMTAxMDAwMDAwWjAZMRcw
+FQYDVQQDDA5kYi5leGFtcGxlLmNvbTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IA
+BF4FfPl8mT8uPZEompGRy0PNoxoThzr+JuBrrbUJN1j2j+zhiJjtzTAoCBN23Z+l
+l6Fno5ILoQDhj7RMu6V92e6jTTBLMBkGA1UdEQQSMBCCDmRiLmV4YW1wbGUuY29t
+MA8GA1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFB4lMMeX2TOH/ymugvt88cpsIYQj
+MAoGCCqGSM49BAMCA0gAMEUCIBmQdI8Uo/LSg6vtIyJGDkFYgeiXJw4w/stj3wOu
+s+QfAiEA+RUXHJ+Dx29wvdrT1838qzEput15nw6CdDoqLtlHfuk=
+-----END CERTIFICATE-----
+`;
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSCOBxjYYAEx6qS08
 c7v/YNV0qY+LyJV1h3JOYSWRfDahRANCAAReBXz5fJk/Lj2RKJqRkctDzaMaE4c6
@@ -23,16 +35,16 @@ c7v/YNV0qY+LyJV1h3JOYSWRfDahRANCAAReBXz5fJk/Lj2RKJqRkctDzaMaE4c6
 
 const SSL_REQUEST = 80_877_103;
 
-/** Behavior of a stub: the row that it returns for every statement; TLS with the certificate; or other bytes. */
+/** Behavior of a stub: the row that it returns for every statement; TLS with a certificate; or other bytes. */
 export interface StubBehavior {
   readonly row?: Readonly<Record<string, string>>;
-  readonly tls?: boolean;
+  readonly tls?: string;
   /** Sent instead of an answer in PostgreSQL's protocol; nothing if it is empty. */
   readonly bytes?: string;
 }
 
 /** A server that speaks enough of PostgreSQL's protocol to be connected to and asked one question. @returns its URL */
-export async function stubPostgres({ row = {}, tls = false, bytes }: StubBehavior) {
+export async function stubPostgres({ row = {}, tls, bytes }: StubBehavior) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => undefined));
@@ -40,7 +52,7 @@ export async function stubPostgres({ row = {}, tls = false, bytes }: StubBehavio
       if (bytes !== undefined) return void (bytes && socket.end(bytes));
       if (first.readInt32BE(4) !== SSL_REQUEST) return converse(socket, row);
       socket.write(tls ? "S" : "N");
-      if (tls) secure(socket);
+      if (tls) secure(socket, tls);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -53,8 +65,8 @@ export async function stubPostgres({ row = {}, tls = false, bytes }: StubBehavio
   };
 }
 
-function secure(socket: Socket): void {
-  const secureContext = createSecureContext({ key: KEY, cert: CERTIFICATE });
+function secure(socket: Socket, cert: string): void {
+  const secureContext = createSecureContext({ key: KEY, cert });
   new TLSSocket(socket, { isServer: true, secureContext }).on("error", () => undefined);
 }
 

@@ -90,6 +90,7 @@ const SEE_POOLERS = "See PgBouncer in docs/operations.md.";
 function codeOf(error: unknown): string {
   const reason = reasonOf(error);
   if (FROM_POOLER.test(reason)) return "POOLER";
+  if (/requires a valid client certificate/.test(reason)) return "NO_CERTIFICATE"; // its code has other causes, too
   return (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? "";
 }
 

@@ -29,11 +29,18 @@ const REGULAR = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^#@]*$/;
 /** The driver takes a list of hosts, which libpq accepts, for one name. */
 const SEVERAL_HOSTS = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^/?#@,]*,[^/?#@]*(?:[/?]|$)/;
 
+/** The port, which may belong to a password if the host name is missing. */
+const PORT = /^[^/?#@]*\/\/(?:[^/?#@]*@)?(?:\[[^\]/?#@]*\]|[^/?#@:[]*):([^/?#@]+)(?:[/?]|$)/;
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+
 /** Why a URL cannot name a database; undefined if it can. Repeats no part that may belong to a password. */
 export function databaseUrlProblem(text: string): string | undefined {
   if (!BEGINNING.test(text)) return "must be a URL that begins with postgres:// or postgresql://";
   if (REGULAR.test(text) && SEVERAL_HOSTS.test(text))
     return "names several hosts: name one address that follows the primary (see Fail-over in docs/operations.md)";
+  const port = PORT.exec(text)?.[1];
+  if (REGULAR.test(text) && port !== undefined && !isPort(port))
+    return "must have a whole number from 1 to 65535 as port, or none";
   if (!REGULAR.test(text) || !URL.canParse(text)) return `is not a valid URL: ${ENCODE_PASSWORD}`;
   for (const [name, value] of new URL(text).searchParams) {
     if (!PARAMETERS.includes(name)) return unknownParameter(name);
