@@ -73,6 +73,17 @@ test("a folder that the kernel refuses, as below /proc, ends the start with an e
   expect(output).toContain("DATA_DIR /proc/parley cannot be created in /proc");
 });
 
+if (isRoot)
+  test("a user without an account is told what the embedded database needs", async () => {
+    const dataDir = emptyFolder();
+    chownSync(dataDir, USER, USER);
+    const { code, output } = await startAsUser("main", dataDir);
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /user ID \d+: user does not exist\nThe embedded PostgreSQL needs a user with an account .* or set DATABASE_URL to a PostgreSQL of your own\.\n$/,
+    );
+  });
+
 test(
   "a key file that its own user may not read is named, with the command that helps",
   async () => {

@@ -118,7 +118,9 @@ export async function createCluster(place: Place, password: string, durable: boo
     if (durable) await syncFolder(dirname(place.cluster));
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    if (!hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
+    if (hasCode(error, "ENOTEMPTY", "EEXIST")) return;
+    const { message } = error as Error;
+    throw new Error(`${message}${await remedyFor(message, place.cluster)}`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const FULL = "Free space on the disk of DATA_DIR, then start again.";
 
-/** Remedies by what PostgreSQL logs if it does not start. Its log has no details and hints, which contain personal data. */
+/** Remedies by what PostgreSQL logs if it is not created or does not start. Its log has no details and hints, which contain personal data. */
 const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) => string])[] = [
   [
     /incompatible with server/,
@@ -19,10 +19,15 @@ const REMEDIES: readonly (readonly [RegExp, (cluster: string, version: string) =
     (cluster) =>
       `The folder must belong to the user that runs the server. Run: sudo chown -R USER '${cluster}'`,
   ],
+  [
+    /could not look up effective user ID/,
+    () =>
+      "The embedded PostgreSQL needs a user with an account on this machine (an entry in /etc/passwd). Start the server as such a user, or set DATABASE_URL to a PostgreSQL of your own.",
+  ],
   [/No space left on device/, () => FULL],
 ];
 
-/** The remedy for a PostgreSQL that does not start; empty if its log does not show the cause. */
+/** The remedy for a PostgreSQL that is not created or does not start; empty if its words do not show the cause. */
 export async function remedyFor(said: string, cluster: string): Promise<string> {
   // A full disk has no room for the log either.
   if (said === "" && (await statfs(cluster)).bavail === 0) return `\nThe disk is full. ${FULL}`;
