@@ -1,5 +1,6 @@
 import "./start/production";
 import { loadCatalog } from "./platform/catalog/load-catalog";
+import { quoted } from "./platform/errors";
 import { modelAccess } from "./platform/providers/model-access";
 import { loadSettings } from "./platform/settings/load-settings";
 import { checkOwnership } from "./platform/database/data-dir";
@@ -9,6 +10,7 @@ import { tryAddress } from "./http/address";
 async function main(): Promise<void> {
   // A closed output, as after its terminal has closed, must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  refuseArguments(process.argv.slice(2));
   const { settings } = loadSettings();
   // Invalid models and an address in use are reported before the database is touched: keys created by a failed first
   // start would never be shown.
@@ -17,6 +19,13 @@ async function main(): Promise<void> {
   await checkOwnership(settings.DATA_DIR);
   const { serve } = await import("./start/serve.js"); // most of the program, not needed to refuse a setting
   await serve(settings, onSignal);
+}
+
+function refuseArguments([first]: readonly string[]): void {
+  if (first !== undefined)
+    throw new Error(
+      `The server takes no arguments; got ${quoted(first)}. Its settings come from the environment and from .env: see docs/settings.md.`,
+    );
 }
 
 function onSignal(stop: () => Promise<void>): void {

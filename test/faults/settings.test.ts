@@ -20,6 +20,14 @@ import {
 const lines = (text: string) => text.trimEnd().split("\n");
 
 describe("startup with invalid settings", () => {
+  test("refuses arguments, which would have no effect", async () => {
+    const { code, stderr } = await runToEnd("main", SETTINGS, "--port", "5000");
+    expect([code, stderr]).toEqual([
+      1,
+      'The server takes no arguments; got "--port". Its settings come from the environment and from .env: see docs/settings.md.\n',
+    ]);
+  });
+
   test("lists all of them in one message and exits with 1", async () => {
     const { code, stdout, stderr } = await runToEnd("main", {
       PORT: "many",
