@@ -225,6 +225,13 @@ describe("a Prometheus of several installations", () => {
   );
 });
 
+test("failures of the service itself do not raise the alert about a model, which they do not name", () => {
+  const [, query] = queries().find(([where]) => where === "the alert ParleyModelDown")!;
+  const selected = [...query.matchAll(/parley_model_answers_total\{([^}]*)\}/g)];
+  expect(selected).toHaveLength(2);
+  for (const [, labels] of selected) expect(labels).toMatch(/outcome!~"(\w+\|)*internal"/);
+});
+
 test("a query with a mistake is found", () => {
   expect(syntaxError("sum by (job) (up")).toBe("");
   expect(syntaxError("rate(up[5m])) > 0")).toBe(") > 0");
