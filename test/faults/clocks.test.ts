@@ -4,6 +4,7 @@ import pg from "pg";
 import { periodicTasks } from "../../src/worker/tasks";
 import type { Api } from "../support/api";
 import { upload } from "../support/files";
+import { samplesOf, valueOf } from "../support/metrics";
 import { Receiver } from "../support/receiver";
 import {
   afterTest,
@@ -101,6 +102,15 @@ describe.each(rows(CLOCKS, 2).rows)("a server whose clock is $clock", ({ skew, r
     expect(clock).toBe(readiness === 200 ? "ok" : "off");
     expect(server.stderr().includes("clock differs")).toBe(readiness === 503);
     expect(await right.get("/health/ready", 200)).toMatchObject({ clock: "ok" });
+  });
+
+  test("shows the difference in its metrics", async () => {
+    const shown = async (one: Api) => {
+      const { text } = await one.request("GET", "/metrics");
+      return valueOf(samplesOf(text), "parley_clock_difference_seconds");
+    };
+    expect(await shown(api)).toBeCloseTo(skew / 1_000, -1);
+    expect(await shown(right)).toBeCloseTo(0, -1);
   });
 
   test(

@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
-import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { clockDifference } from "../../platform/clock";
 import type { Database } from "../../platform/database/database";
 import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
@@ -112,6 +113,14 @@ export class Metrics implements WorkReports {
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: NEVER_MS });
     for (const name of UNUSED) this.registry.removeSingleMetric(name);
     addEventLoopGauge(this.registry);
+    new Gauge({
+      name: "parley_clock_difference_seconds",
+      help: "Lead of the server's clock over the database's, in seconds; negative if it is behind.",
+      registers: [this.registry],
+      collect() {
+        this.set(clockDifference() / 1_000);
+      },
+    });
     for (const event of EVENT_NAMES) this.mismatches.inc({ event }, 0);
     for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
   }
