@@ -66,6 +66,7 @@ describe("the Compose file", () => {
   test("gives both servers settings, and enough time to stop", () => {
     const server = services["parley-1"];
     expect(services["parley-2"]).toEqual(server);
+    expect(server.env_file).toBe(".env"); // beside the Compose file, as docs/deployment.md says
     areSettings(Object.keys(server.environment));
     expect(server.environment.TRUST_PROXY).toBe(networks.front.ipam.config[0].subnet);
     const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = server.environment;
