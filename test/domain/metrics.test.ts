@@ -80,6 +80,16 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     );
   });
 
+  test("methods that nobody uses as one, so that strangers cannot make series", async () => {
+    for (const method of ["PROPFIND", "MKCOL"]) await running.api.request(method, "/nowhere");
+    const { text } = await running.api.request("GET", "/metrics");
+    const requests = samplesOf(text).filter(
+      ({ name }) => name === "parley_http_request_duration_seconds_count",
+    );
+    const methods = new Set(requests.map(({ labels }) => labels.method));
+    expect([...methods].filter((method) => /^(PROPFIND|MKCOL|other)$/.test(method!))).toEqual(["other"]);
+  });
+
   test("the use of every connection pool", () => {
     for (const pool of ["requests", "jobs", "deliveries", "worker"]) {
       const used = value("parley_database_connections", { pool, state: "used" })!;

@@ -15,6 +15,9 @@ const UNUSED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"].map(
   (part) => `nodejs_eventloop_lag_${part}_seconds`,
 );
 
+/** Methods that are named. Node accepts some 30 others, each of which would make series. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 /** Prometheus metrics: of the process, its requests and its work; at a scrape also of the database. */
 export class Metrics implements WorkReports {
   private readonly registry = new Registry();
@@ -132,7 +135,8 @@ export class Metrics implements WorkReports {
     res.on("finish", () => {
       if (String(res.getHeader("Content-Type")).startsWith("text/event-stream")) return; // open for hours
       const operation = String(res.getHeader("GraphQL-Operation") ?? defaultOperation);
-      this.series(operation, method, res.statusCode).observe((performance.now() - startedAt) / 1000);
+      const known = METHODS.has(method) ? method : "other";
+      this.series(operation, known, res.statusCode).observe((performance.now() - startedAt) / 1000);
     });
     next();
   };
