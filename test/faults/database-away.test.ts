@@ -225,12 +225,15 @@ test(
     const { role, url } = await ownRole();
     const { api } = await startServer({ ...SETTINGS, DATABASE_URL: url });
     const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
-    const rotate = (password: string) =>
-      statement(
-        process.env.TEST_POSTGRES!,
-        `alter role ${role} password '${password}';
-         select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
+    const rotate = async (password: string) => {
+      const postgres = process.env.TEST_POSTGRES!;
+      // Not in one transaction: the server would connect again with the former password before it commits.
+      await statement(postgres, `alter role ${role} password '${password}'`);
+      await statement(
+        postgres,
+        `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
       );
+    };
     await rotate("second");
     const paths = [`/rest/v1/assistants/${id}`, "/rest/v1/assistants", "/rest/v1/files", "/rest/v1/settings"];
     for (const path of paths) expect(seen(await api.request("GET", path))).toEqual(AWAY);

@@ -117,7 +117,7 @@ test("files of another version of PostgreSQL, and a folder that others may enter
   await expect(start(dataDir)).rejects.toThrow(/are of PostgreSQL 99, .*npm run restore.* an empty DATA_DIR/);
   await writeFile(version, own);
   await chmod(join(dataDir, "postgres"), 0o777);
-  await expect(start(dataDir)).rejects.toThrow(/refuses: chmod 700 '.*postgres'/);
+  await expect(start(dataDir)).rejects.toThrow(/refuses\. Run: chmod 700 '.*postgres'/);
 });
 
 test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", async () => {
