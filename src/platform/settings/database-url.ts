@@ -23,25 +23,29 @@ const PARAMETERS = [
 export const ENCODE_PASSWORD =
   "characters such as @ : / ? # in the user or password must be percent-encoded, such as %40 for @";
 
-const BEGINNING = /^postgres(?:ql)?:\/\//;
-/** The part before the address ends at the first "@"; no other part has one, and none has a "#". */
-const REGULAR = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^#@]*$/;
-/** The driver takes a list of hosts, which libpq accepts, for one name. */
-const SEVERAL_HOSTS = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^/?#@,]*,[^/?#@]*(?:[/?]|$)/;
+const NOT_VALID = `is not a valid URL: ${ENCODE_PASSWORD}`;
 
-/** The port, which may belong to a password if the host name is missing. */
-const PORT = /^[^/?#@]*\/\/(?:[^/?#@]*@)?(?:\[[^\]/?#@]*\]|[^/?#@:[]*):([^/?#@]+)(?:[/?]|$)/;
+const BEGINNING = /^postgres(?:ql)?:\/\//;
+/**
+ * A URL with its address. The part before the address ends at the first "@"; no other part has one, and none has a "#".
+ */
+const REGULAR = /^[^/?#@]*\/\/(?:[^/?#@]*@)?([^/?#@]*)(?:[/?][^#@]*)?$/;
+
+/** An address with a port, which may belong to a password if the host name is missing. */
+const WITH_PORT = /^(?:\[[^\]]*\]|[^:[]*):([^]+)$/;
 const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 
 /** Why a URL cannot name a database; undefined if it can. Repeats no part that may belong to a password. */
 export function databaseUrlProblem(text: string): string | undefined {
   if (!BEGINNING.test(text)) return "must be a URL that begins with postgres:// or postgresql://";
-  if (REGULAR.test(text) && SEVERAL_HOSTS.test(text))
+  const [, address] = REGULAR.exec(text) ?? [];
+  if (address === undefined) return NOT_VALID;
+  // The driver takes a list of hosts, which libpq accepts, for one name.
+  if (address.includes(","))
     return "names several hosts: name one address that follows the primary (see Fail-over in docs/operations.md)";
-  const port = PORT.exec(text)?.[1];
-  if (REGULAR.test(text) && port !== undefined && !isPort(port))
-    return "must have a whole number from 1 to 65535 as port, or none";
-  if (!REGULAR.test(text) || !URL.canParse(text)) return `is not a valid URL: ${ENCODE_PASSWORD}`;
+  const [, port] = WITH_PORT.exec(address) ?? [];
+  if (port !== undefined && !isPort(port)) return "must have a whole number from 1 to 65535 as port, or none";
+  if (!URL.canParse(text)) return NOT_VALID;
   for (const [name, value] of new URL(text).searchParams) {
     if (!PARAMETERS.includes(name)) return unknownParameter(name);
     const values = VALUES[name];
