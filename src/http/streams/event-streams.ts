@@ -8,9 +8,10 @@ import { revealed } from "../../platform/json/json-source";
 import { tracing } from "../../platform/tracing/tracing";
 import { requestId } from "../answers/answer-headers";
 import { TOO_MANY } from "./bounded-socket";
-import { codeOf, operationSpan } from "../graphql/operation-span";
+import { operationSpan } from "../graphql/operation-span";
 import { countStream } from "./open-sockets";
 import { subscriptionOf, subscriptionRules, type SubscribePayload } from "../graphql/subscription-document";
+import { openedIn } from "./trace-subscriptions";
 import { watchCredential } from "./watch-credential";
 import type { SocketOptions } from "./websocket";
 
@@ -129,11 +130,7 @@ export class EventStreams {
 async function opened(args: SubscriptionArgs): ReturnType<typeof subscribe> {
   if (!tracing.tracer) return subscribe(args);
   const { name, attributes } = operationSpan(args.document);
-  return tracing.tracer.run(name, { attributes }, async (span) => {
-    const result = await subscribe(args);
-    if ("errors" in result && result.errors) span.fail(codeOf(result.errors[0]!));
-    return result;
-  });
+  return tracing.tracer.run(name, { attributes }, (span) => openedIn(span, args));
 }
 
 const NO_LONGER_VALID = "The credential is no longer valid. Connect again with another one.";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { subscribe, type GraphQLError } from "graphql";
+import { subscribe, type GraphQLError, type SubscriptionArgs } from "graphql";
 import type { ServerOptions } from "graphql-ws";
 import { tracing, type RequestSpan } from "../../platform/tracing/tracing";
 import { codeOf, operationSpan } from "../graphql/operation-span";
@@ -36,12 +36,21 @@ export function traceSubscriptions<State extends { readonly request: IncomingMes
       const span = spans.get(args)!; // set in onSubscribe
       const { name, attributes } = operationSpan(args.document);
       span.set(attributes);
-      const result = await span.run(() => subscribe(args));
-      if ("errors" in result && result.errors) span.fail(codeOf(result.errors[0]!));
+      const result = await span.run(() => openedIn(span, args));
       span.end(name);
       return result;
     },
   };
+}
+
+/** Opens a subscription. If it is refused, the span has failed. */
+export async function openedIn(
+  span: Pick<RequestSpan, "fail">,
+  args: SubscriptionArgs,
+): ReturnType<typeof subscribe> {
+  const result = await subscribe(args);
+  if ("errors" in result && result.errors) span.fail(codeOf(result.errors[0]!));
+  return result;
 }
 
 function refuse(span: RequestSpan, errors: readonly GraphQLError[] | void): void {
