@@ -54,7 +54,7 @@ const NEAREST = unprepared<PassageRow>(({ db }) =>
   order by embedding <=> $4::vector limit $6`),
 );
 
-/** How many of some texts are stored as passages of an assistant's resources. */
+/** The number of the given texts that are stored as passages of an assistant's resources. */
 const STORED = unprepared<{ count: number }>(({ db }) =>
   db.raw(`
   select count(distinct passages.content)::integer as count from passages
@@ -76,9 +76,11 @@ export class Embeddings {
     if (!embeddings || question.trim() === "") return [];
     const vector = await this.embedQuestion(question);
     if (!vector) return [];
-    await this.enqueueMissing(assistantId, resources);
     const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, limit, fileIds];
-    const rows = await this.scope.read(NEAREST, values);
+    const [rows] = await Promise.all([
+      this.scope.read(NEAREST, values),
+      this.enqueueMissing(assistantId, resources),
+    ]);
     return rows.map(({ text, source, fileId, page }) => ({
       text,
       source: source ?? "resources",
@@ -125,6 +127,7 @@ export class Embeddings {
     }
   }
 
+  /** Enqueues a job if passages may lack vectors: from time to time, and when passages are missing themselves. */
   private async enqueueMissing(assistantId: string, resources: readonly string[]): Promise<void> {
     const { organizationId, ports } = this.scope;
     const content = hash("sha256", JSON.stringify(resources), "base64");
