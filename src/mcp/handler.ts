@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import { authorize } from "../../schema/core/authorization";
 import type { Context } from "../../schema/core/context";
 import type { Caller } from "../account/auth/caller";
-import { readJsonBody } from "../http/errors/json-body";
+import { readJsonBody } from "../http/json-body";
 import { toDomainError } from "../http/errors/parser-errors";
 import { refuseMethod } from "../http/errors/refuse-method";
 import type { SendError } from "../http/errors/send-error";

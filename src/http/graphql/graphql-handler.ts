@@ -13,7 +13,7 @@ import { removeNames } from "../multipart/unnamed-copy";
 import { unreadableForm } from "../errors/unreadable-form";
 import type { ErrorBody } from "../errors/error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
-import { readJsonBody } from "../errors/json-body";
+import { readJsonBody } from "../json-body";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "../errors/parser-errors";
 import type { PersistedOperations } from "./persisted-operations";
 import type { SendError } from "../errors/send-error";

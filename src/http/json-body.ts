@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
-import { markSources } from "../../platform/json/json-source";
-import { MAX_JSON_BYTES } from "./parser-errors";
+import { markSources } from "../platform/json/json-source";
+import { MAX_JSON_BYTES } from "./errors/parser-errors";
 
 const utf8 = new TextDecoder();
 /** Source text of bodies that may contain functions, whose JSON is stored verbatim. */
