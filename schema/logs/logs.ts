@@ -36,12 +36,12 @@ export class Log {
   recordingUrl!: string;
   @Field(() => JSONObject, {
     description:
-      "Messages: {items: [{id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt}]}, oldest first; null values are absent.",
+      "Messages: {items: [{id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt}]}, oldest first; fields without a value are absent.",
   })
   messages!: JsonObject;
   @Field(() => JSONObject, {
     description:
-      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount, errors; null values are absent.",
+      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount, errors; fields without a value are absent.",
   })
   metadata!: JsonObject;
   @Field(() => JSONObject, { description: "Metadata supplied by the client." })

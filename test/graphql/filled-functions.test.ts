@@ -81,7 +81,7 @@ describe("variables are filled into a function", () => {
   });
 });
 
-test("values fill at most a million characters into the texts of a turn, however often a text names them", async () => {
+test("values fill at most a million characters into the prompt, however often it names them", async () => {
   const place = "{long} and {object}. ";
   const { model, say, answered } = await talk(running, [{ text: ["Fine."] }], {
     configuration: { prompt: `${place.repeat(4_000)}The end, {name}.` },

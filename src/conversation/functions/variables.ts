@@ -6,8 +6,8 @@ import type { MissingVariables } from "../../platform/database/value-types";
 type Source = Readonly<Record<string, unknown>> | null | undefined;
 
 /**
- * Characters that values fill into the texts of a turn. A text may use a name thousands of times, and a visitor may give it a
- * value of a megabyte.
+ * Most characters that one set of values fills in. A text may use a name thousands of times, and a visitor may give it a value
+ * of a megabyte.
  */
 const MAX_FILLED = 1_000_000;
 
