@@ -1,5 +1,5 @@
 import { readConfig } from "./src/platform/settings/config";
-import { migrationSource } from "./src/platform/database/migrate";
+import { migrationSource } from "./src/platform/database/upgrades/migrate";
 
 /** For Knex's own command line, against the database that DATABASE_URL names. */
 const config = {

@@ -3,7 +3,7 @@ import { loadCatalog } from "./platform/catalog/load-catalog";
 import { quoted } from "./platform/errors";
 import { modelAccess } from "./platform/providers/model-access";
 import { loadSettings } from "./platform/settings/load-settings";
-import { checkOwnership } from "./platform/database/data-dir";
+import { checkOwnership } from "./platform/database/embedded/data-dir";
 import { withSources } from "./platform/source-of";
 import { tryAddress } from "./http/address";
 

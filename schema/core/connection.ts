@@ -4,7 +4,7 @@ import {
   type Connection,
   type ConnectionQuery,
   type ListOrder,
-} from "../../src/platform/database/connection";
+} from "../../src/platform/database/lists/connection";
 import { enumOf } from "./enums";
 import { NotNull, Rule } from "./rules";
 

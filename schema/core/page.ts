@@ -1,5 +1,5 @@
 import { ArgsType, Field, Int, ObjectType, type ClassType } from "type-graphql";
-import type { Page, PageQuery } from "../../src/platform/database/page";
+import type { Page, PageQuery } from "../../src/platform/database/lists/page";
 import { SortOrder } from "./enums";
 import { Rule } from "./rules";
 

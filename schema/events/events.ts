@@ -2,7 +2,7 @@ import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolv
 import { Events } from "../../src/events/events/events";
 import { organizationEvents } from "../../src/events/events/organization-events";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
-import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { EVENT_NAMES } from "../../src/platform/database/tables/event-names";
 import { missing } from "../../src/platform/errors";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";

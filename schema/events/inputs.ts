@@ -1,5 +1,5 @@
 import { ArgsType, ID, InputType } from "type-graphql";
-import { EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
+import { EVENT_NAMES, type EventName } from "../../src/platform/database/tables/event-names";
 import { ConnectionArgs } from "../core/connection";
 import { Field } from "../core/decorators";
 import { NotNull, oneOf, Rule } from "../core/rules";

@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { newWebhookSecret } from "../../src/events/webhooks/signatures";
-import { DEFAULT_EVENTS, EVENT_NAMES, type EventName } from "../../src/platform/database/event-names";
+import { DEFAULT_EVENTS, EVENT_NAMES, type EventName } from "../../src/platform/database/tables/event-names";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";

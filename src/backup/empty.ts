@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { unmigrate } from "../platform/database/migrate";
-import { currentHold } from "../platform/database/holds";
+import { unmigrate } from "../platform/database/upgrades/migrate";
+import { currentHold } from "../platform/database/connections/holds";
 import type { Storage } from "../platform/ports/storage";
 
 /** Tables that belong to no extension. */

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../platform/database/snapshot";
+import type { Snapshot } from "../platform/database/copies/snapshot";
 
 /** Name of the fact that lists the erased end users as keyed digests. */
 export const ERASURES = "erasures";

@@ -1,7 +1,7 @@
 import { recordCommand } from "../account/audit/record-command";
 import type { Database } from "../platform/database/database";
-import { currentHold, type Hold } from "../platform/database/holds";
-import { newId } from "../platform/database/ids";
+import { currentHold, type Hold } from "../platform/database/connections/holds";
+import { newId } from "../platform/database/values/ids";
 
 /**
  * Holds an installation whose database was restored by other means, and records it in the audit log of every

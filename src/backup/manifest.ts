@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { Readable } from "node:stream";
-import type { Shape, TableShape } from "../platform/database/snapshot";
+import type { Shape, TableShape } from "../platform/database/copies/snapshot";
 import type { BackupPlace } from "../platform/ports/backup-place";
 import type { BackupKey } from "./backup-key";
 import { decryptionOf, ENCRYPTED, OTHER_KEY } from "./encryption";

@@ -1,8 +1,8 @@
-import { connect } from "../platform/database/connect";
-import { databaseName } from "../platform/database/database-name";
-import { newId } from "../platform/database/ids";
-import { migrate } from "../platform/database/migrate";
-import { openSnapshot } from "../platform/database/snapshot";
+import { connect } from "../platform/database/connections/connect";
+import { databaseName } from "../platform/database/connections/database-name";
+import { newId } from "../platform/database/values/ids";
+import { migrate } from "../platform/database/upgrades/migrate";
+import { openSnapshot } from "../platform/database/copies/snapshot";
 import { fill } from "./restore";
 
 /**

@@ -2,8 +2,8 @@ import type { Knex } from "knex";
 import { recordCommand } from "../account/audit/record-command";
 import { Chats } from "../chats/chats/chats";
 import type { Database } from "../platform/database/database";
-import type { Rows } from "../platform/database/rows";
-import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/holds";
+import type { Rows } from "../platform/database/tables/rows";
+import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/connections/holds";
 import { slowTasks, soleTasks, tasks } from "../worker/tasks";
 
 /** Counts of pending work that a release dropped. */

@@ -1,11 +1,11 @@
 import type pg from "pg";
 import { commandOf } from "../account/audit/note";
 import type { Crypto } from "../platform/crypto";
-import type { AuditedOperation } from "../platform/database/audited-operation";
+import type { AuditedOperation } from "../platform/database/tables/audited-operation";
 import { TWO_PHASE_TABLE } from "../platform/database/distributed/distribute";
 import { COMMIT_IN_TWO_PHASES } from "../platform/database/knex-client/client";
 import { isTrue } from "../platform/database/migrations/is-distributed";
-import { openClient } from "../platform/database/open-client";
+import { openClient } from "../platform/database/connections/open-client";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
 /** Most rows re-encrypted in one transaction. */

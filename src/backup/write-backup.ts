@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Crypto } from "../platform/crypto";
-import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
+import { openSnapshot, type Snapshot } from "../platform/database/copies/snapshot";
 import type { BackupPlace } from "../platform/ports/backup-place";
 import { contentKey } from "../assistants/files/content-key";
 import { markerOf } from "../assistants/files/file-store";

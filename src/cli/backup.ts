@@ -2,7 +2,7 @@ import { Crypto } from "../platform/crypto";
 import { findBackupKey, type BackupKey } from "../backup/backup-key";
 import type { Manifest } from "../backup/manifest";
 import { writeBackup } from "../backup/write-backup";
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { openBackupPlace } from "../platform/providers/open-backup-place";
 import type { BackupPlace } from "../platform/ports/backup-place";
 import { explainedStorage } from "../platform/providers/open-storage";

@@ -1,10 +1,10 @@
 import { randomText } from "../platform/crypto";
-import { roleSettings } from "../platform/database/pooler";
-import { creation, grants, userOf, type Roles } from "../platform/database/roles";
-import { describeDatabase } from "../platform/database/database-name";
-import { refuseMoved } from "../platform/database/refuse-moved";
-import { migrate } from "../platform/database/migrate";
-import { openClient } from "../platform/database/open-client";
+import { roleSettings } from "../platform/database/connections/pooler";
+import { creation, grants, userOf, type Roles } from "../platform/database/upgrades/roles";
+import { describeDatabase } from "../platform/database/connections/database-name";
+import { refuseMoved } from "../platform/database/connections/refuse-moved";
+import { migrate } from "../platform/database/upgrades/migrate";
+import { openClient } from "../platform/database/connections/open-client";
 import { installJobs } from "../platform/jobs/install";
 import type { Config } from "../platform/settings/config";
 import COMMANDS from "./commands.json";

@@ -1,7 +1,7 @@
 import { distribute } from "../platform/database/distributed/distribute";
 import { refuseSettings, refuseUnfit } from "../platform/database/distributed/refuse-unfit";
-import { whileOthersWait } from "../platform/database/migrate";
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { whileOthersWait } from "../platform/database/upgrades/migrate";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";

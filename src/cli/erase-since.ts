@@ -1,7 +1,7 @@
 import { ERASURES } from "../backup/facts";
 import type { Backup } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
-import { connect } from "../platform/database/connect";
+import { connect } from "../platform/database/connections/connect";
 import { Database } from "../platform/database/database";
 import { offlinePorts } from "../platform/providers/offline";
 import {

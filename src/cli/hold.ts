@@ -1,10 +1,10 @@
 import { findBackupKey } from "../backup/backup-key";
 import { hold } from "../backup/hold";
 import { openBackup } from "../backup/restore";
-import { connect } from "../platform/database/connect";
+import { connect } from "../platform/database/connections/connect";
 import { Database } from "../platform/database/database";
-import { holdMessage } from "../platform/database/holds";
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { holdMessage } from "../platform/database/connections/holds";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { openBackupPlace } from "../platform/providers/open-backup-place";
 import { prepare } from "../start/prepare";

@@ -1,7 +1,7 @@
 import type { Config } from "../platform/settings/config";
 import { Crypto } from "../platform/crypto";
 import { rotateKeys } from "../backup/rotate-keys";
-import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";

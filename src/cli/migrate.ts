@@ -1,4 +1,4 @@
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";

@@ -1,5 +1,5 @@
 import { moveDatabase } from "../backup/move";
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { prepare } from "../start/prepare";
 import { databaseUrlProblem, withVerification } from "../platform/settings/database-url";
 import COMMANDS from "./commands.json";

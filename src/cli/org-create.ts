@@ -1,4 +1,4 @@
-import { newId } from "../platform/database/ids";
+import { newId } from "../platform/database/values/ids";
 import { createOrganization } from "../account/organization/bootstrap";
 import COMMANDS from "./commands.json";
 import { command } from "./command";

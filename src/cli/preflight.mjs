@@ -44,7 +44,7 @@ async function folderProblem(folder) {
   } catch {
     // The server's own check explains it.
   }
-  return (await bundled("src/platform/database/data-dir.ts")).folderProblem(folder);
+  return (await bundled("src/platform/database/embedded/data-dir.ts")).folderProblem(folder);
 }
 
 /** Why the address cannot be listened on; undefined if it can, or if the server will report an invalid setting. */
@@ -73,7 +73,7 @@ const portAdvice = (code, port) =>
 async function externalDatabaseProblem() {
   const url = setting("DATABASE_OWNER_URL") ?? setting("DATABASE_URL");
   if (url === undefined || !/^postgres(ql)?:/.test(url) || !URL.canParse(url)) return undefined;
-  return (await bundled("src/platform/database/suitable.ts")).databaseProblem(url);
+  return (await bundled("src/platform/database/connections/suitable.ts")).databaseProblem(url);
 }
 
 /** The exports of a module of the server, which is not built yet. */

@@ -1,6 +1,6 @@
 import { recordCommand } from "../account/audit/record-command";
 import type { Config } from "../platform/settings/config";
-import { connect } from "../platform/database/connect";
+import { connect } from "../platform/database/connections/connect";
 import { Database } from "../platform/database/database";
 import { offlinePorts } from "../platform/providers/offline";
 

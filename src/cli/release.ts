@@ -1,7 +1,7 @@
 import { release } from "../backup/release";
-import { connect } from "../platform/database/connect";
+import { connect } from "../platform/database/connections/connect";
 import { Database } from "../platform/database/database";
-import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
 import COMMANDS from "./commands.json";

@@ -13,9 +13,14 @@ import {
   type Backup,
 } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
-import { connect } from "../platform/database/connect";
-import { hasEmbedded } from "../platform/database/embedded";
-import { keepEncryptionKeys, keptEncryptionKeys, keysFile, restoreDatabase } from "../platform/database/open";
+import { connect } from "../platform/database/connections/connect";
+import { hasEmbedded } from "../platform/database/embedded/embedded";
+import {
+  keepEncryptionKeys,
+  keptEncryptionKeys,
+  keysFile,
+  restoreDatabase,
+} from "../platform/database/connections/open";
 import { openBackupPlace } from "../platform/providers/open-backup-place";
 import { explainedStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";

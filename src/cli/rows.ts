@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { describeTables, type Column } from "../platform/database/describe-tables";
-import { startEmbedded } from "../platform/database/embedded";
-import { migrate } from "../platform/database/migrate";
+import { describeTables, type Column } from "../platform/database/tables/describe-tables";
+import { startEmbedded } from "../platform/database/embedded/embedded";
+import { migrate } from "../platform/database/upgrades/migrate";
 import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 
@@ -19,7 +19,7 @@ async function run(): Promise<void> {
       await migrate(embedded.url, () => Promise.resolve());
       await client.connect();
       const text = await describeTables(async (statement) => (await client.query<Column>(statement)).rows);
-      await writeFile("src/platform/database/tables.generated.ts", text);
+      await writeFile("src/platform/database/tables/tables.generated.ts", text);
     } finally {
       await client.end();
       await embedded.stop();

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
-import { connect, servingOptions } from "../platform/database/connect";
+import { connect, servingOptions } from "../platform/database/connections/connect";
 import { Replica } from "../platform/database/replica/replica";
 import { WritePositions } from "../platform/database/replica/write-positions";
-import { refuseOtherName, serverFacts } from "../platform/database/same-database";
+import { refuseOtherName, serverFacts } from "../platform/database/connections/same-database";
 
 /** The replica of an installation, and what its servers note for it. */
 export interface Replication {

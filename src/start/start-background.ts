@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { watchClock } from "../platform/database/clock-watch";
-import { servingOptions, type ConnectOptions } from "../platform/database/connect";
+import { servingOptions, type ConnectOptions } from "../platform/database/connections/connect";
 import { Database } from "../platform/database/database";
 import { openPool } from "../platform/database/distributed/open-pool";
-import { currentHold } from "../platform/database/holds";
+import { currentHold } from "../platform/database/connections/holds";
 import { sweepFiles } from "../assistants/files/janitor";
 import type { Metrics } from "../http/metrics/metrics";
 import { useOf } from "../platform/database/readings";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Database } from "../platform/database/database";
-import type { Listener } from "../platform/database/listener";
+import type { Listener } from "../platform/database/notifications/listener";
 import { prepareDetection } from "../platform/language/detect-language";
 import type { Outbound } from "../platform/outbound/http";
 import type { Ports } from "../platform/ports/ports";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { runningEmbedded } from "../../src/platform/database/embedded";
+import { runningEmbedded } from "../../src/platform/database/embedded/embedded";
 import { analytics } from "./analytics";
 import { before } from "./before";
 import { HEADERS, SECRET_KEY, type Bench } from "./bench";

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type * as migrationsModule from "../../src/platform/database/migrations";
-import { startEmbedded } from "../../src/platform/database/embedded";
+import { startEmbedded } from "../../src/platform/database/embedded/embedded";
 import { Api } from "../support/api";
 import { Clients } from "../upgrades/clients";
 import { checkOut, serve, thisVersion } from "../upgrades/version";

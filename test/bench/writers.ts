@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import { Client } from "pg";
 import { Messages } from "../../src/chats/chats/messages";
-import { connect } from "../../src/platform/database/connect";
+import { connect } from "../../src/platform/database/connections/connect";
 import { Database } from "../../src/platform/database/database";
-import { Listener } from "../../src/platform/database/listener";
+import { Listener } from "../../src/platform/database/notifications/listener";
 import type { Scope } from "../../src/platform/database/scope";
 import { offlinePorts } from "../../src/platform/providers/offline";
 import { readConfig } from "../../src/platform/settings/config";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
 import { STATUS } from "../../src/http/errors/error-body";
-import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { EVENT_NAMES } from "../../src/platform/database/tables/event-names";
 import { SETTINGS } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
 import { launchBrowser, observe, type PageActivity } from "../support/browser";

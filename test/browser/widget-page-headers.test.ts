@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import express from "express";
 import { Credentials, KEYS_CHANNEL } from "../../src/account/auth/credentials";
 import { Crypto } from "../../src/platform/crypto";
-import { Listener } from "../../src/platform/database/listener";
+import { Listener } from "../../src/platform/database/notifications/listener";
 import { harden } from "../../src/http/answers/answer-headers";
 import { anonymousSettings } from "../../src/http/callers/settings-access";
 import { widgetPages } from "../../src/http/pages/widget-pages";

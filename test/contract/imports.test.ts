@@ -54,9 +54,14 @@ const REACH: Readonly<Record<string, Reach>> = {
       ),
       ...["organization", "projects", "audit"].map((name) => `src/account/${name}`),
       ...["src/account/auth/caller", "src/account/auth/limits"],
-      ...["catalog", "json", "errors", "database/page", "database/connection", "database/event-names"].map(
-        (name) => `src/platform/${name}`,
-      ),
+      ...[
+        "catalog",
+        "json",
+        "errors",
+        "database/lists/page",
+        "database/lists/connection",
+        "database/tables/event-names",
+      ].map((name) => `src/platform/${name}`),
     ],
     types: ["src/platform/database/scope", "src/platform/database/database"],
   },
@@ -186,7 +191,7 @@ function rings(edges: readonly (readonly [from: string, to: string])[]): string[
 
 const nameOf = (path: string) => path.replace(/\.tsx?$/, "").replace(/\/index$/, "");
 const own = imports.filter((one) => one.own);
-const isFile = new Set(files.map(({ fileName }) => nameOf(fileName)));
+const isFile = new Set(files.map(({ fileName }) => fileName.replace(/\.tsx?$/, "")));
 /** The folder of an imported file, or the folder itself if its index is imported. */
 const folderOf = (name: string) => (isFile.has(name) ? posix.dirname(name) : name);
 

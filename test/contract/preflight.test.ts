@@ -17,7 +17,7 @@ import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { readConfig, SETTINGS } from "../../src/platform/settings/config";
-import { tooOld } from "../../src/platform/database/suitable";
+import { tooOld } from "../../src/platform/database/connections/suitable";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
 import { stubPostgres } from "../support/stub-postgres";
 import { swapsOf } from "../support/swaps";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { TWO_PHASE_TABLE } from "../../src/platform/database/distributed/distribute";
-import { OF_JOBS, READ_ONLY, SHARED } from "../../src/platform/database/roles";
+import { OF_JOBS, READ_ONLY, SHARED } from "../../src/platform/database/upgrades/roles";
 import { useApp } from "../support/app";
 import { APP_ROLE, JOBS_ROLE } from "../support/database";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { describeTables } from "../../src/platform/database/describe-tables";
-import { newId } from "../../src/platform/database/ids";
+import { describeTables } from "../../src/platform/database/tables/describe-tables";
+import { newId } from "../../src/platform/database/values/ids";
 import { useApp } from "../support/app";
 
 const running = useApp();
 
-const FILE = "src/platform/database/tables.generated.ts";
+const FILE = "src/platform/database/tables/tables.generated.ts";
 
 describe("the row types", () => {
   test("match the migrated database; otherwise run `npm run rows`", async () => {

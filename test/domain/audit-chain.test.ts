@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { exportAudit, chainOf, readExport } from "../../src/account/audit/audit-export";
 import { hashOf } from "../../src/account/audit/chain";
 import { AuditLog } from "../../src/account/audit/audit-log";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { verifyChain } from "../../src/account/audit/verify";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { AuditEvents } from "../../src/account/audit/audit-events";
 import type { AuditActor } from "../../src/account/audit/note";
-import type { ListOrder } from "../../src/platform/database/connection";
+import type { ListOrder } from "../../src/platform/database/lists/connection";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
 import { unchecked } from "../support/plans";

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { pino } from "pino";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { Calendar } from "../../src/platform/jobs/calendar/calendar";
 import { useApp } from "../support/app";
 import { takeJob } from "../support/jobs";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { Deadline, RequestNotSent } from "../../src/platform/outbound/deadline";
 import { OutgoingTexts } from "../../src/channels/sms/outgoing-texts";
 import { Threads } from "../../src/channels/sms/threads";

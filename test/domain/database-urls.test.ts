@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { explained } from "../../src/platform/database/open-client";
-import { describeTransport } from "../../src/platform/database/transport";
+import { explained } from "../../src/platform/database/connections/open-client";
+import { describeTransport } from "../../src/platform/database/connections/transport";
 import { readConfig } from "../../src/platform/settings/config";
 import { databaseUrlProblem } from "../../src/platform/settings/database-url";
 import { swapsOf } from "../support/swaps";

@@ -3,7 +3,7 @@ import { sequence } from "../../src/events/events/sequencer";
 import { deliveryChanges } from "../../src/events/webhooks/delivery-changes";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
 import { DeliveryQueues, type ClaimedQueue } from "../../src/events/webhooks/queues";
-import { connect } from "../../src/platform/database/connect";
+import { connect } from "../../src/platform/database/connections/connect";
 import { Database } from "../../src/platform/database/database";
 import type { Scope } from "../../src/platform/database/scope";
 import { DELIVERY_POOL } from "../../src/start/start-background";

@@ -7,7 +7,7 @@ import { eventSections } from "../../src/cli/event-documents";
 import { EVENT_SCHEMAS } from "../../src/events/schemas/event-schemas";
 import type { Schema } from "../../src/events/schemas/schema-type";
 import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
-import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { EVENT_NAMES } from "../../src/platform/database/tables/event-names";
 import { useApp } from "../support/app";
 import { FAST, FORWARD, type Event } from "../support/calls";
 import { causeEveryEvent } from "../support/every-event";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { EVENT_NAMES, EVENT_VERSIONS } from "../../src/platform/database/event-names";
+import { EVENT_NAMES, EVENT_VERSIONS } from "../../src/platform/database/tables/event-names";
 import { EVENT_CONTRACTS } from "../../src/events/schemas/payloads";
 import { useApp } from "../support/app";
 import { AsyncApi } from "../support/async-api";

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import type { Knex } from "knex";
 import type pg from "pg";
 import pino from "pino";
-import { connect } from "../../src/platform/database/connect";
-import { migrate, migrateTo } from "../../src/platform/database/migrate";
+import { connect } from "../../src/platform/database/connections/connect";
+import { migrate, migrateTo } from "../../src/platform/database/upgrades/migrate";
 import { migrations, onlineSteps } from "../../src/platform/database/migrations";
 import type { OnlineStep } from "../../src/platform/database/migrations/online-step";
-import { OnlineSteps } from "../../src/platform/database/online-steps";
-import { openClient } from "../../src/platform/database/open-client";
-import { trySwitch } from "../../src/platform/database/try-switch";
+import { OnlineSteps } from "../../src/platform/database/upgrades/online-steps";
+import { openClient } from "../../src/platform/database/connections/open-client";
+import { trySwitch } from "../../src/platform/database/upgrades/try-switch";
 import { statement } from "../support/database";
 import { until } from "../support/until";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { connectionOf, spanOf, type ConnectionQuery } from "../../src/platform/database/connection";
-import { pageOf, window } from "../../src/platform/database/page";
+import { connectionOf, spanOf, type ConnectionQuery } from "../../src/platform/database/lists/connection";
+import { pageOf, window } from "../../src/platform/database/lists/page";
 
 describe("the window of a page", () => {
   test.each([

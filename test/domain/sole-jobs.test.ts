@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { runAlone } from "../../src/platform/jobs/sole";
 import { useApp } from "../support/app";
 import { takeJob } from "../support/jobs";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Client } from "../../src/platform/database/knex-client/client";
-import { FilteredStatement } from "../../src/platform/database/filtered-statement";
-import { List, page } from "../../src/platform/database/page";
-import { perId, readPerId } from "../../src/platform/database/per-id";
+import { FilteredStatement } from "../../src/platform/database/lists/filtered-statement";
+import { List, page } from "../../src/platform/database/lists/page";
+import { perId, readPerId } from "../../src/platform/database/lists/per-id";
 import { statement, Statement, type Pieces } from "../../src/platform/database/statement";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, say } from "../support/factories";

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
 import { TokenStream } from "../../src/conversation/turns/token-stream";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";

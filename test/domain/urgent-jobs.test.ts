@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import pino from "pino";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { ImmediateJobs } from "../../src/platform/jobs/immediate/immediate-jobs";
 import { runAlone, soleName } from "../../src/platform/jobs/sole";
 import type { JobSlot } from "../../src/platform/ports/ports";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { utcTime } from "../../src/platform/database/utc-time";
+import { utcTime } from "../../src/platform/database/values/utc-time";
 
 /** A time as PostgreSQL writes it in UTC: without zeros at the end of the fraction. */
 const written = (ms: number, micros: number) => {

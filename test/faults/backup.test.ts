@@ -10,8 +10,8 @@ import {
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { runningEmbedded } from "../../src/platform/database/embedded";
-import { announceBackup } from "../../src/platform/database/backup-lock";
+import { runningEmbedded } from "../../src/platform/database/embedded/embedded";
+import { announceBackup } from "../../src/platform/database/copies/backup-lock";
 import { say } from "../support/factories";
 import { upload } from "../support/files";
 import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type EmbeddedDatabase, startEmbedded } from "../../src/platform/database/embedded";
+import { type EmbeddedDatabase, startEmbedded } from "../../src/platform/database/embedded/embedded";
 import type { Answer } from "../support/api";
 import { statement } from "../support/database";
 import { newChat } from "../support/factories";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { databaseProblem, searchProblem } from "../../src/platform/database/suitable";
-import { migrate } from "../../src/platform/database/migrate";
+import { databaseProblem, searchProblem } from "../../src/platform/database/connections/suitable";
+import { migrate } from "../../src/platform/database/upgrades/migrate";
 import { statement } from "../support/database";
 import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 

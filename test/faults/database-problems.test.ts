@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { migrate } from "../../src/platform/database/migrate";
+import { migrate } from "../../src/platform/database/upgrades/migrate";
 import { statement } from "../support/database";
 import {
   afterTests,

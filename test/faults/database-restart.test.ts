@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "@jest/globals";
-import { startEmbedded } from "../../src/platform/database/embedded";
+import { startEmbedded } from "../../src/platform/database/embedded/embedded";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";

@@ -6,8 +6,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
-import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
-import { remedyFor } from "../../src/platform/database/embedded-remedy";
+import {
+  type EmbeddedDatabase,
+  runningEmbedded,
+  startEmbedded,
+} from "../../src/platform/database/embedded/embedded";
+import { remedyFor } from "../../src/platform/database/embedded/remedy";
 import { until } from "../support/until";
 
 const ROOT = resolve(__dirname, "../..");
@@ -178,7 +182,7 @@ async function start(dataDir: string): Promise<EmbeddedDatabase> {
 
 /** Starts a process that keeps a database open until it is killed. */
 async function startServer(dataDir: string): Promise<{ server: ChildProcess; url: string }> {
-  const code = `require(${JSON.stringify(join(ROOT, "dist/src/platform/database/embedded.js"))})
+  const code = `require(${JSON.stringify(join(ROOT, "dist/src/platform/database/embedded/embedded.js"))})
     .startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log: () => {}, flags: ${JSON.stringify(FAST)} })
     .then(({ url }) => { console.log(url); setInterval(() => {}, 1000); });`;
   const server = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });

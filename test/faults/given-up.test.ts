@@ -3,7 +3,7 @@ import pg from "pg";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { Messages } from "../../src/chats/chats/messages";
 import { APOLOGIES } from "../../src/conversation/turns/apology";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import type { Scope } from "../../src/platform/database/scope";
 import { freeJobs, MAX_DEATHS } from "../../src/platform/jobs/free-jobs";
 import { periodicTasks, slowTasks, soleTasks, tasks, type Task as Job } from "../../src/worker/tasks";

@@ -4,7 +4,7 @@ import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { Messages } from "../../src/chats/chats/messages";
 import { APOLOGIES } from "../../src/conversation/turns/apology";
 import { periodicTasks, type slowTasks, type soleTasks, type tasks } from "../../src/worker/tasks";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { enqueueNotice } from "../../src/channels/sms/send-notice";
 import { eraseTextsAtProvider } from "../../src/privacy/erasure/at-providers";
 import { Threads } from "../../src/channels/sms/threads";

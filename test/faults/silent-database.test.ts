@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as dial, createServer, type AddressInfo } from "node:net";
 import { expect, test } from "@jest/globals";
-import { connect } from "../../src/platform/database/connect";
+import { connect } from "../../src/platform/database/connections/connect";
 import { publicError } from "../../src/platform/errors";
 import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
 

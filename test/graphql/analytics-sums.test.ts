@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { addFacts } from "../../src/chats/analytics/add-facts";
 import { keepFacts, sumFacts } from "../../src/chats/analytics/keep-facts";
-import { openClient } from "../../src/platform/database/open-client";
+import { openClient } from "../../src/platform/database/connections/open-client";
 import { Erasures } from "../../src/privacy/erasure/erasures";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { countLogs } from "../../src/chats/logs/count-logs";
-import { connect } from "../../src/platform/database/connect";
+import { connect } from "../../src/platform/database/connections/connect";
 import { onlineSteps } from "../../src/platform/database/migrations";
 import { runBatch, type OnlineStep } from "../../src/platform/database/migrations/online-step";
 import { useApp } from "../support/app";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { useApp } from "../support/app";
 import { forget } from "../support/erasures";
 import { withoutId } from "../support/errors";

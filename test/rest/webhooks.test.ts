@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { EVENT_NAMES } from "../../src/platform/database/tables/event-names";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 
 const running = useApp();

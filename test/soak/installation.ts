@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "pg";
-import { startEmbedded, type EmbeddedDatabase } from "../../src/platform/database/embedded";
+import { startEmbedded, type EmbeddedDatabase } from "../../src/platform/database/embedded/embedded";
 import { Receiver } from "../support/receiver";
 import { newAccount, Twilio, type Account } from "../support/twilio";
 import { FakeVapi } from "../support/vapi";

@@ -8,7 +8,7 @@ import { createApp, type App } from "../../src/start/app";
 import { MISMATCHES } from "../../src/events/schemas/check-payload";
 import { openLogger } from "../../src/platform/logger";
 import type { Config } from "../../src/platform/settings/config";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { createOrganization, type NewOrganization } from "../../src/account/organization/bootstrap";
 import { Api } from "./api";
 import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";

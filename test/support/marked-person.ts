@@ -2,7 +2,7 @@ import { sumFacts } from "../../src/chats/analytics/keep-facts";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../../src/platform/database/database";
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import { ended, speaker } from "./calls";
 import type { EngineApp } from "./engine";
 import { newChat, newAssistant, endChat } from "./factories";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as distributeModule from "../../src/platform/database/distributed/distribute";
-import type * as rolesModule from "../../src/platform/database/roles";
+import type * as rolesModule from "../../src/platform/database/upgrades/roles";
 import type * as prepareModule from "../../src/start/prepare";
 import { createCluster, hasCitus, queryAt, startCitus } from "./citus";
 import { configOf } from "./config";
@@ -16,7 +16,7 @@ export async function setUpCitus(built: NodeJS.Require): Promise<void> {
     );
   const { prepare } = built("./prepare") as typeof prepareModule;
   const { distribute } = built("../platform/database/distributed/distribute") as typeof distributeModule;
-  const { creation, grants, userOf } = built("../platform/database/roles") as typeof rolesModule;
+  const { creation, grants, userOf } = built("../platform/database/upgrades/roles") as typeof rolesModule;
   const cluster = await startCitus();
   const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
   const template = await createCluster(cluster, TEMPLATE);

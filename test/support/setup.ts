@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import type * as embeddedModule from "../../src/platform/database/embedded";
-import type * as rolesModule from "../../src/platform/database/roles";
+import type * as embeddedModule from "../../src/platform/database/embedded/embedded";
+import type * as rolesModule from "../../src/platform/database/upgrades/roles";
 import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
@@ -36,7 +36,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   const build = [join(ROOT, "src/cli/launch.mjs"), ...(needsPages ? [] : ["--server"])];
   execFileSync(process.execPath, build, { stdio: "inherit" });
   if (process.env.TEST_CITUS) return setUpCitus(built);
-  const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
+  const { startEmbedded } = built("../platform/database/embedded/embedded") as typeof embeddedModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=500"];
   // A single test file runs in this process: the service is loaded while another core runs initdb.
@@ -62,7 +62,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   }
   if (process.env.TEST_RESTORED) await restoreOver(embedded.url, template, dataDir);
   // The roles that `npm run database:roles` creates.
-  const { creation, grants, userOf } = built("../platform/database/roles") as typeof rolesModule;
+  const { creation, grants, userOf } = built("../platform/database/upgrades/roles") as typeof rolesModule;
   const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
   await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
   process.env.TEST_POSTGRES = embedded.url;

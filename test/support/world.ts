@@ -1,4 +1,4 @@
-import { newId } from "../../src/platform/database/ids";
+import { newId } from "../../src/platform/database/values/ids";
 import type { Api } from "./api";
 import { newAccount } from "./twilio";
 import { buildFlow } from "./flows";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { startEmbedded } from "../../src/platform/database/embedded";
+import { startEmbedded } from "../../src/platform/database/embedded/embedded";
 import { Api } from "../support/api";
 import { freePort } from "../support/free-port";
 import { Twilio } from "../support/twilio";

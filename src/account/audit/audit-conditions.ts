@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
-import type { Conditions, Filter } from "../../platform/database/filtered-statement";
+import type { Conditions, Filter } from "../../platform/database/lists/filtered-statement";
 import { unprepared, type Condition } from "../../platform/database/statement";
 import type { Scope } from "../../platform/database/scope";
-import { boundByTime, CREATED_AT } from "../../platform/database/time-bounds";
+import { boundByTime, CREATED_AT } from "../../platform/database/lists/time-bounds";
 import type { ChainedAudit } from "./chain";
 import { digestsOf, type AuditActor } from "./note";
 

@@ -7,7 +7,7 @@ import {
   type Connection,
   type ConnectionQuery,
   type CursorName,
-} from "../../platform/database/connection";
+} from "../../platform/database/lists/connection";
 import type { Scope } from "../../platform/database/scope";
 import { conditionsOf, type AuditFilter } from "./audit-conditions";
 import { AuditLog } from "./audit-log";

@@ -1,5 +1,5 @@
-import type { AuditEntry } from "../../platform/database/audited-operation";
-import { unlessReadOnly } from "../../platform/database/read-only";
+import type { AuditEntry } from "../../platform/database/tables/audited-operation";
+import { unlessReadOnly } from "../../platform/database/connections/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf, unprepared, type Query } from "../../platform/database/statement";
 import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";

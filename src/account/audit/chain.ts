@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { AuditedField, AuditNote } from "../../platform/database/audited-operation";
+import type { AuditedField, AuditNote } from "../../platform/database/tables/audited-operation";
 
 /** The end of an organization's chain at some time: position and hash of the last row. The hash covers all rows. */
 export interface AuditHead {

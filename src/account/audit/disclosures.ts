@@ -1,5 +1,5 @@
 import type { Caller } from "../auth/caller";
-import type { AuditEntry, Disclosure } from "../../platform/database/audited-operation";
+import type { AuditEntry, Disclosure } from "../../platform/database/tables/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { operationOf, type Origin } from "./note";
 

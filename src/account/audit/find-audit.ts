@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
-import type { Span } from "../../platform/database/connection";
-import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { inBothOrders } from "../../platform/database/order";
-import type { Rows } from "../../platform/database/rows";
+import type { Span } from "../../platform/database/lists/connection";
+import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
+import { inBothOrders } from "../../platform/database/lists/order";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement as prepared } from "../../platform/database/statement";
 import { AuditLog } from "./audit-log";

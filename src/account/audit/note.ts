@@ -5,7 +5,7 @@ import {
   type AuditActor,
   type AuditNote,
   type EntryTiming,
-} from "../../platform/database/audited-operation";
+} from "../../platform/database/tables/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
 export type { AuditActor };

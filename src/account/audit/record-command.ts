@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/database/database";
-import type { AuditedField } from "../../platform/database/audited-operation";
+import type { AuditedField } from "../../platform/database/tables/audited-operation";
 import { commandOf } from "./note";
 
 /** Numbers of changed rows, by organization and kind. */

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { currentTime } from "../../platform/clock";
 import type { Database } from "../../platform/database/database";
 import { statement } from "../../platform/database/statement";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import { DomainError } from "../../platform/errors";
 import type { Caller } from "./caller";
 import type { Crypto } from "../../platform/crypto";

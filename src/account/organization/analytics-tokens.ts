@@ -1,5 +1,5 @@
 import { currentTime } from "../../platform/clock";
-import { NEWEST_FIRST } from "../../platform/database/order";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { speaksForOrganization, type Caller } from "../auth/caller";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Disclosures, type Disclosure } from "../audit/disclosures";
 import type { Origin } from "../audit/note";
 import type { Caller } from "../auth/caller";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 

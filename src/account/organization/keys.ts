@@ -1,12 +1,16 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
 import { isWithin, limitsOfSeenKeys, type LimitColumns, type Permission } from "../auth/limits";
-import { newId } from "../../platform/database/ids";
-import { rowById } from "../../platform/database/row-by-id";
-import { NEWEST_FIRST } from "../../platform/database/order";
-import type { New } from "../../platform/database/rows";
+import { newId } from "../../platform/database/values/ids";
+import { rowById } from "../../platform/database/lists/row-by-id";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
+import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing, quoted } from "../../platform/errors";
 import { importedLimits, limitsFor } from "./key-limits";

@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { ModelEntry } from "../../platform/catalog/load-catalog";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid, quoted } from "../../platform/errors";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import type { TenantTable } from "../../platform/database/tables";
-import { growthOf } from "../../platform/database/growth";
+import type { TenantTable } from "../../platform/database/tables/tables";
+import { growthOf } from "../../platform/database/connections/growth";
 import { DomainError } from "../../platform/errors";
 import type { LookAtUsage } from "../../platform/ports/ports";
 import { COUNTED_RECORDS } from "./counted-records";

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf, statement, type Pieces } from "../../platform/database/statement";
-import type { TenantTable } from "../../platform/database/tables";
+import type { TenantTable } from "../../platform/database/tables/tables";
 
 /** Tables of records with an id that no record of another of these tables has, unless they were imported. */
 const TABLES = [

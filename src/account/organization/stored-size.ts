@@ -1,4 +1,4 @@
-import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/growth";
+import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/connections/growth";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { Database } from "../../platform/database/database";

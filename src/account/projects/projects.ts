@@ -1,11 +1,15 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
 import { currentDate } from "../../platform/clock";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
-import { hasValues } from "../../platform/database/has-values";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
+import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
-import { NEWEST_FIRST } from "../../platform/database/order";
-import type { Input, PublicRow } from "../../platform/database/rows";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
+import type { Input, PublicRow } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 

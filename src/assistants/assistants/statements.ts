@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { AuditedStatement } from "../../platform/database/audited-statement";
-import { columnsExcept, type PublicRow } from "../../platform/database/rows";
+import { columnsExcept, type PublicRow } from "../../platform/database/tables/rows";
 import { StatementFamily } from "../../platform/database/statement-family";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { HAS_VERSION, valuesOf, versionParts } from "../history/kept-content";

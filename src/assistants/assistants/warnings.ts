@@ -6,7 +6,7 @@ import {
   type Succession,
 } from "../../platform/catalog/load-catalog";
 import { ModelMappings } from "../../account/organization/model-mappings";
-import { withWhole } from "../../platform/database/long-values";
+import { withWhole } from "../../platform/database/lists/long-values";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import {

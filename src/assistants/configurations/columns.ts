@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { columnsExcept } from "../../platform/database/rows";
+import { columnsExcept } from "../../platform/database/tables/rows";
 import { Statement } from "../../platform/database/statement";
 import { StatementFamily } from "../../platform/database/statement-family";
 import type { Kinds } from "./configurations";

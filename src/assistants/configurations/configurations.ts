@@ -2,11 +2,11 @@ import type { Knex } from "knex";
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { AuditedStatement } from "../../platform/database/audited-statement";
-import { encoded } from "../../platform/database/encoded";
-import type { PublicRow } from "../../platform/database/rows";
+import { encoded } from "../../platform/database/values/encoded";
+import type { PublicRow } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { StatementFamily } from "../../platform/database/statement-family";
-import { snake } from "../../platform/database/names";
+import { snake } from "../../platform/database/values/names";
 import { notFound } from "../../platform/errors";
 import {
   isSpoken,

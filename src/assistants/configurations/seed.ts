@@ -1,5 +1,5 @@
 import { currentDate } from "../../platform/clock";
-import { encoded } from "../../platform/database/encoded";
+import { encoded } from "../../platform/database/values/encoded";
 import type { Scope } from "../../platform/database/scope";
 import templates from "./templates.json";
 

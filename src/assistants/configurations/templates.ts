@@ -1,6 +1,6 @@
-import { pageOf, type Page, type PageQuery } from "../../platform/database/page";
-import { OLDEST_FIRST } from "../../platform/database/order";
-import { columnsExcept, type Rows } from "../../platform/database/rows";
+import { pageOf, type Page, type PageQuery } from "../../platform/database/lists/page";
+import { OLDEST_FIRST } from "../../platform/database/lists/order";
+import { columnsExcept, type Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import type { ConfigurationKind, Kinds } from "./configurations";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Database } from "../../platform/database/database";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import { DomainError } from "../../platform/errors";
 import { isNetworkFailure } from "../../platform/network-failures";
 import type { Storage } from "../../platform/ports/storage";

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
-import { newId } from "../../platform/database/ids";
-import type { Conditions } from "../../platform/database/filtered-statement";
-import { rowById } from "../../platform/database/row-by-id";
-import { List, page, type Page, type PageQuery } from "../../platform/database/page";
-import { containing } from "../../platform/database/containing";
+import { newId } from "../../platform/database/values/ids";
+import type { Conditions } from "../../platform/database/lists/filtered-statement";
+import { rowById } from "../../platform/database/lists/row-by-id";
+import { List, page, type Page, type PageQuery } from "../../platform/database/lists/page";
+import { containing } from "../../platform/database/values/containing";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { VersionKeeper } from "../history/version-keeper";

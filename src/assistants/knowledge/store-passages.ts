@@ -1,4 +1,4 @@
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import type { DocumentPassage } from "../../platform/ports/document-reader";

@@ -1,9 +1,10 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { connectionByAge } from "../../platform/database/lists/connection";
+import type { Connection, ConnectionQuery } from "../../platform/database/lists/connection";
 import { currentDate } from "../../platform/clock";
 import { Assistants, type Assistant } from "../assistants/assistants";
-import { newId } from "../../platform/database/ids";
-import { OLDEST_FIRST } from "../../platform/database/order";
-import type { Rows } from "../../platform/database/rows";
+import { newId } from "../../platform/database/values/ids";
+import { OLDEST_FIRST } from "../../platform/database/lists/order";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";

@@ -1,5 +1,5 @@
-import { encoded } from "../../platform/database/encoded";
-import type { ToolServer } from "../../platform/database/value-types";
+import { encoded } from "../../platform/database/values/encoded";
+import type { ToolServer } from "../../platform/database/tables/value-types";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, type Problem } from "../../platform/errors";
 import type { ToolServerAddress } from "../../platform/ports/tool-client";

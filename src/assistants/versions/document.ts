@@ -1,4 +1,4 @@
-import { camel, snake } from "../../platform/database/names";
+import { camel, snake } from "../../platform/database/values/names";
 import { readStored, storedText } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import { COLUMNS, type ConfigurationKind } from "../configurations/columns";

@@ -1,5 +1,5 @@
 import { currentDate } from "../../platform/clock";
-import { rowById } from "../../platform/database/row-by-id";
+import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";

@@ -1,12 +1,12 @@
 import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { currentDate } from "../../platform/clock";
-import { encoded } from "../../platform/database/encoded";
-import { hasValues } from "../../platform/database/has-values";
+import { encoded } from "../../platform/database/values/encoded";
+import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";
-import type { MissingVariables } from "../../platform/database/value-types";
+import type { MissingVariables } from "../../platform/database/tables/value-types";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { CONFIGURATIONS, type ConfigurationKind } from "../configurations/configurations";
 import { Templates } from "../configurations/templates";

@@ -1,4 +1,4 @@
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { SPOKEN_KINDS } from "../history/function-secrets";

@@ -5,9 +5,9 @@ import {
   unknownCursor,
   type Connection,
   type ConnectionQuery,
-} from "../../platform/database/connection";
-import { BOUNDS, inBothOrders } from "../../platform/database/order";
-import { countPerId, perId, readCounts, readPerId } from "../../platform/database/per-id";
+} from "../../platform/database/lists/connection";
+import { BOUNDS, inBothOrders } from "../../platform/database/lists/order";
+import { countPerId, perId, readCounts, readPerId } from "../../platform/database/lists/per-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { currentDate } from "../../platform/clock";
-import { encoded } from "../../platform/database/encoded";
+import { encoded } from "../../platform/database/values/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { counted } from "../../platform/errors";
 import { Assistants } from "../assistants/assistants";

@@ -10,9 +10,9 @@ import {
   spanOf,
   type Connection,
   type ConnectionQuery,
-} from "../../platform/database/connection";
-import { whereText } from "../../platform/database/long-texts";
-import type { Rows } from "../../platform/database/rows";
+} from "../../platform/database/lists/connection";
+import { whereText } from "../../platform/database/values/long-texts";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 

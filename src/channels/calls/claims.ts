@@ -1,4 +1,4 @@
-import type { CallbackAnswer } from "../../platform/database/value-types";
+import type { CallbackAnswer } from "../../platform/database/tables/value-types";
 import type { Scope } from "../../platform/database/scope";
 import type { Utterance } from "../../platform/ports/voice-engine";
 import { wordsOf, type TimedUtterance } from "./whole-transcript";

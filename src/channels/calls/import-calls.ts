@@ -1,5 +1,5 @@
 import { importLogs, type ImportedLog, type LogImport } from "../../chats/logs/import-logs";
-import type { New } from "../../platform/database/rows";
+import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, type Problem } from "../../platform/errors";
 import type { Call } from "./calls";

@@ -3,7 +3,7 @@ import { measureAgain } from "../../chats/analytics/measure-again";
 import { Messages, type Message } from "../../chats/chats/messages";
 import { labelFrom } from "../../chats/chats/store-message";
 import { EndUsers } from "../../chats/chats/end-users";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { EventBodies } from "../../events/events/bodies";
 import { Events } from "../../events/events/events";

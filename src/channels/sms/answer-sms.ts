@@ -1,6 +1,6 @@
 import { currentDate, currentTime } from "../../platform/clock";
 import { CHATS_CHANNEL } from "../../events/events/record";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { Receipts, SMS_CHANNEL, type Receipt } from "./receipts";

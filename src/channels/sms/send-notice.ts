@@ -1,4 +1,4 @@
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
 import { sendOne } from "./send-one";

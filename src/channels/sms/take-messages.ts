@@ -1,6 +1,6 @@
 import type { Message } from "../../chats/chats/messages";
 import { Messages } from "../../chats/chats/messages";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { OutgoingTextRow } from "./outgoing-texts";
 import { split } from "./split";

@@ -4,7 +4,7 @@ import { signToken } from "../../account/auth/tokens";
 import { signVisitor, verifyVisitor } from "../../account/auth/visitor-tokens";
 import { checkOrigin } from "../../assistants/configurations/origins";
 import { EndUsers } from "../../chats/chats/end-users";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { targetOf } from "../../conversation/workflows/target";
 import { Widgets, type Widget } from "./widgets";

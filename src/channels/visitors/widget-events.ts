@@ -1,7 +1,7 @@
 import { map, pipe, filter } from "@graphql-yoga/subscription";
 import type { Visitor } from "../../account/auth/caller";
 import { chatEvents, type ChatEvent, type ChatSubscription } from "../../chats/chats/chat-events";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import type { Scope } from "../../platform/database/scope";
 import { visibleMessage, type VisitorMessage } from "./visitor-messages";
 import { VisitorChats } from "./visitor-chats";

@@ -1,6 +1,6 @@
 import { TIME_BUCKET, TIMES } from "../../events/events/delivery-sums";
-import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { replicated } from "../../platform/database/replicated";
+import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { spansWithinDays } from "./day-spans";
 import type { Period } from "./period";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { replicated } from "../../platform/database/replicated";
+import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import type { Pieces } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, FUNCTION_FACTS } from "./measures";

@@ -1,5 +1,5 @@
 import { DELIVERY_BOUNDS } from "../../events/events/delivery-sums";
-import { NEWEST_FIRST } from "../../platform/database/order";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { Scope } from "../../platform/database/scope";
 import { deliverySlices, type DeliverySlice } from "./delivery-slices";
 import { addUp, bucketsOf, percentile } from "./histogram";

@@ -1,5 +1,5 @@
 import { Repeater } from "@graphql-yoga/subscription";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import type { Scope } from "../../platform/database/scope";
 import { tracing } from "../../platform/tracing/tracing";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../../events/events/record";

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
-import { BOUNDS, byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
-import { countPerId, perId } from "../../platform/database/per-id";
-import type { Rows } from "../../platform/database/rows";
+import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
+import { BOUNDS, byAge, inBothOrders, timeOf, type Order } from "../../platform/database/lists/order";
+import { countPerId, perId } from "../../platform/database/lists/per-id";
+import type { Rows } from "../../platform/database/tables/rows";
 import { sqlOf, type Condition } from "../../platform/database/statement";
 
 export interface ChatFilter {

@@ -1,5 +1,5 @@
-import { newId } from "../../platform/database/ids";
-import { timeOf } from "../../platform/database/order";
+import { newId } from "../../platform/database/values/ids";
+import { timeOf } from "../../platform/database/lists/order";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import type { Chat } from "./chats";

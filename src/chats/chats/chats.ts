@@ -6,10 +6,10 @@ import {
   spanOf,
   type Connection,
   type ConnectionQuery,
-} from "../../platform/database/connection";
-import { newId } from "../../platform/database/ids";
-import { readCounts, readPerId } from "../../platform/database/per-id";
-import { replicated } from "../../platform/database/replicated";
+} from "../../platform/database/lists/connection";
+import { newId } from "../../platform/database/values/ids";
+import { readCounts, readPerId } from "../../platform/database/lists/per-id";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { countChats } from "./count-chats";

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { areStepsDone } from "../../platform/database/done-steps";
-import { FilteredStatement } from "../../platform/database/filtered-statement";
-import { replicated } from "../../platform/database/replicated";
+import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { ALL_CHATS, type ChatFilter } from "./chat-lists";
 

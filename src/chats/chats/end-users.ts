@@ -2,14 +2,18 @@ import { createHmac } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { randomText, sameText } from "../../platform/crypto";
 import type { ChatRow, VisitorColumns } from "./chats";
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
-import { newId } from "../../platform/database/ids";
-import { rowById } from "../../platform/database/row-by-id";
-import { encoded } from "../../platform/database/encoded";
-import { indexable } from "../../platform/database/long-texts";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
+import { newId } from "../../platform/database/values/ids";
+import { rowById } from "../../platform/database/lists/row-by-id";
+import { encoded } from "../../platform/database/values/encoded";
+import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import type { Fact } from "../../platform/database/value-types";
+import type { Fact } from "../../platform/database/tables/value-types";
 import { factsFor, markFacts, withFact } from "./facts";
 
 export interface EndUserFact {

@@ -1,4 +1,4 @@
-import type { Fact } from "../../platform/database/value-types";
+import type { Fact } from "../../platform/database/tables/value-types";
 
 /** Limit for facts of signed conversations, and for facts of unsigned ones. */
 const MAX_FACTS = 50;

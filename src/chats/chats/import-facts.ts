@@ -1,9 +1,9 @@
 import { Assistants } from "../../assistants/assistants/assistants";
 import { currentDate } from "../../platform/clock";
-import { encoded } from "../../platform/database/encoded";
-import { indexable } from "../../platform/database/long-texts";
+import { encoded } from "../../platform/database/values/encoded";
+import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
-import type { Fact } from "../../platform/database/value-types";
+import type { Fact } from "../../platform/database/tables/value-types";
 import { EndUsers } from "./end-users";
 import { withFact } from "./facts";
 

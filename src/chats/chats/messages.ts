@@ -1,5 +1,5 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { perId, readPerId } from "../../platform/database/per-id";
+import { perId, readPerId } from "../../platform/database/lists/per-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, invalid, quoted } from "../../platform/errors";

@@ -1,5 +1,5 @@
 import { currentDate } from "../../platform/clock";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { MAX_MESSAGES_BYTES, MESSAGE_SIZE, type EventMessage } from "../../events/events/compose";

@@ -1,4 +1,4 @@
-import { containing } from "../../platform/database/containing";
+import { containing } from "../../platform/database/values/containing";
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
@@ -11,12 +11,12 @@ import {
   spanOf,
   type Connection,
   type ConnectionQuery,
-} from "../../platform/database/connection";
-import { FilteredStatement } from "../../platform/database/filtered-statement";
-import { inBothOrders } from "../../platform/database/order";
-import type { RowsOf } from "../../platform/database/rows";
+} from "../../platform/database/lists/connection";
+import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
+import { inBothOrders } from "../../platform/database/lists/order";
+import type { RowsOf } from "../../platform/database/tables/rows";
 import { invalid } from "../../platform/errors";
-import { replicated } from "../../platform/database/replicated";
+import { replicated } from "../../platform/database/lists/replicated";
 import { ifCanceled } from "../../platform/database/run-query";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { inBothOrders, type Order } from "../../platform/database/order";
-import { perId } from "../../platform/database/per-id";
+import { inBothOrders, type Order } from "../../platform/database/lists/order";
+import { perId } from "../../platform/database/lists/per-id";
 import { sqlOf, type Pieces } from "../../platform/database/statement";
 import { byStart, LOG_COLUMNS, LOG_CONDITIONS } from "./log-conditions";
 

@@ -1,8 +1,8 @@
 import { Assistants } from "../../assistants/assistants/assistants";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { newId } from "../../platform/database/ids";
-import { indexable } from "../../platform/database/long-texts";
-import type { New } from "../../platform/database/rows";
+import { newId } from "../../platform/database/values/ids";
+import { indexable } from "../../platform/database/values/long-texts";
+import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";

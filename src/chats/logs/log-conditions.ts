@@ -1,7 +1,7 @@
 import { boundsIn, boundsOf } from "../chats/chat-lists";
-import type { Conditions } from "../../platform/database/filtered-statement";
-import { byAge, inBothOrders, type Order } from "../../platform/database/order";
-import type { Rows } from "../../platform/database/rows";
+import type { Conditions } from "../../platform/database/lists/filtered-statement";
+import { byAge, inBothOrders, type Order } from "../../platform/database/lists/order";
+import type { Rows } from "../../platform/database/tables/rows";
 
 /** Columns of a chat in the logs of an assistant. */
 export const LOG_COLUMNS = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"] as const;

@@ -1,5 +1,5 @@
-import { containing } from "../../platform/database/containing";
-import { replicated } from "../../platform/database/replicated";
+import { containing } from "../../platform/database/values/containing";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { ENTRY_LISTS, ENTRY_SEARCH, type LogFilter } from "./all-logs";
 import type { EntryRow } from "./log-conditions";

@@ -1,6 +1,6 @@
-import { containing } from "../../platform/database/containing";
-import type { Order } from "../../platform/database/order";
-import { replicated } from "../../platform/database/replicated";
+import { containing } from "../../platform/database/values/containing";
+import type { Order } from "../../platform/database/lists/order";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { valuesOf, type LogConditions } from "./log-conditions";
 import { CHUNK, type FoundRow, type Rarest, type SearchStatements } from "./search-statements";

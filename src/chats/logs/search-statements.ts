@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
-import { FilteredStatement } from "../../platform/database/filtered-statement";
-import { inBothOrders, type Order } from "../../platform/database/order";
+import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
+import { inBothOrders, type Order } from "../../platform/database/lists/order";
 import { sqlOf } from "../../platform/database/statement";
 import { byStart, LOG_CONDITIONS, type EntryRow, type LogConditions } from "./log-conditions";
 

@@ -1,6 +1,6 @@
-import type { Filter } from "../../platform/database/filtered-statement";
-import type { Order } from "../../platform/database/order";
-import { replicated } from "../../platform/database/replicated";
+import type { Filter } from "../../platform/database/lists/filtered-statement";
+import type { Order } from "../../platform/database/lists/order";
+import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import type { LogConditions } from "./log-conditions";
 import { CHUNK, type FoundRow, type SearchStatements } from "./search-statements";

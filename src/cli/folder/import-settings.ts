@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { objectsIn } from "../import/source";
 import type { JsonObject } from "../../platform/json/json-object";
-import { withoutNulls } from "../../platform/database/without-nulls";
+import { withoutNulls } from "../../platform/database/values/without-nulls";
 import type { Line } from "./format";
 import { objectIn, picked, recordsOf, storeAll, type FolderImport } from "./import-work";
 

@@ -1,7 +1,7 @@
 import { Assistants } from "../../assistants/assistants/assistants";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "./functions";

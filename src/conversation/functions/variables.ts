@@ -1,7 +1,7 @@
 import { changeDeep, changeSchema } from "../../assistants/configurations/filled-texts";
 import { PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
-import type { MissingVariables } from "../../platform/database/value-types";
+import type { MissingVariables } from "../../platform/database/tables/value-types";
 
 type Source = Readonly<Record<string, unknown>> | null | undefined;
 

@@ -3,7 +3,7 @@ import type { ChatRow } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
 import type { VoiceConfiguration } from "../../assistants/configurations/configurations";
 import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import {

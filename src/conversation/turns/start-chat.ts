@@ -8,7 +8,7 @@ import {
 import { PinnedAssistants, type Choice } from "../../assistants/versions/pinned-assistants";
 import { EndUsers } from "../../chats/chats/end-users";
 import { noteLogs } from "../../chats/logs/log-changes";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { Events } from "../../events/events/events";

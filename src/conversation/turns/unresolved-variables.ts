@@ -10,7 +10,7 @@ import {
 } from "../../assistants/configurations/variable-names";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
-import type { MissingVariables } from "../../platform/database/value-types";
+import type { MissingVariables } from "../../platform/database/tables/value-types";
 import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { filledTexts, type FilledText } from "../../assistants/configurations/filled-texts";

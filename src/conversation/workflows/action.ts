@@ -9,7 +9,7 @@ import { callServerTool, findTool, MAX_AGE_MS, type ServerTool } from "../functi
 import type { ToolAnswer } from "../../platform/ports/tool-client";
 import { WHOLE_PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import { fillDeep, type Values } from "../functions/variables";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import type { WorkflowNode } from "./flow";

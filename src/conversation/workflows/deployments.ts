@@ -1,13 +1,17 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
-import { hasValues } from "../../platform/database/has-values";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
+import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
-import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
-import type { New } from "../../platform/database/rows";
+import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/lists/order";
+import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";

@@ -1,7 +1,7 @@
 import { VARIABLE_NAME } from "../../assistants/configurations/variable-names";
 import type { ChatRow } from "../../chats/chats/chats";
 import { mergeVariables, setVariablesOf } from "../../chats/chats/set-variables";
-import { encoded } from "../../platform/database/encoded";
+import { encoded } from "../../platform/database/values/encoded";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 

@@ -1,4 +1,4 @@
-import { hasValues } from "../../platform/database/has-values";
+import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";

@@ -1,7 +1,7 @@
 import { currentDate } from "../../platform/clock";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
-import { rowById } from "../../platform/database/row-by-id";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
+import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";

@@ -1,8 +1,8 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
-import type { New } from "../../platform/database/rows";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
+import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";

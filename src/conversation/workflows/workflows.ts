@@ -1,11 +1,15 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
 import { currentDate } from "../../platform/clock";
 import { Chats } from "../../chats/chats/chats";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
 import { withFreeKey } from "../../platform/database/record-key";
-import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
-import type { Input, PublicRow } from "../../platform/database/rows";
+import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/lists/order";
+import type { Input, PublicRow } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";

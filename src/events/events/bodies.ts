@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import type { Recipe } from "../../platform/database/value-types";
+import type { Recipe } from "../../platform/database/tables/value-types";
 import {
   bodyOf,
   compose,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Recipe } from "../../platform/database/value-types";
+import type { Recipe } from "../../platform/database/tables/value-types";
 
 /** The part of a payload that an event has in columns of its own. */
 export interface Envelope {

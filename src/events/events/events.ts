@@ -7,10 +7,10 @@ import {
   spanOf,
   type Connection,
   type ConnectionQuery,
-} from "../../platform/database/connection";
-import type { EventName } from "../../platform/database/event-names";
-import { newId } from "../../platform/database/ids";
-import { unlessReadOnly } from "../../platform/database/read-only";
+} from "../../platform/database/lists/connection";
+import type { EventName } from "../../platform/database/tables/event-names";
+import { newId } from "../../platform/database/values/ids";
+import { unlessReadOnly } from "../../platform/database/connections/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { payloadsOf, type StoredEvent } from "./bodies";

@@ -1,4 +1,4 @@
-import type { AuditedOperation } from "../../platform/database/audited-operation";
+import type { AuditedOperation } from "../../platform/database/tables/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { deleteEvents, lockSums } from "./delivery-sums";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { unlessReadOnly } from "../../platform/database/read-only";
+import { unlessReadOnly } from "../../platform/database/connections/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { statement, unprepared, type Statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";

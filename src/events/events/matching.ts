@@ -1,9 +1,9 @@
 import { areStepsDone } from "../../platform/database/done-steps";
-import { spanned, type Place, type Span } from "../../platform/database/connection";
-import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
-import type { RowsOf } from "../../platform/database/rows";
+import { spanned, type Place, type Span } from "../../platform/database/lists/connection";
+import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
+import type { RowsOf } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
-import { boundByTime, CREATED_AT } from "../../platform/database/time-bounds";
+import { boundByTime, CREATED_AT } from "../../platform/database/lists/time-bounds";
 
 export interface EventFilter {
   readonly name?: EventName | null;

@@ -1,5 +1,5 @@
 import type { Repeater } from "@graphql-yoga/subscription";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import type { Scope } from "../../platform/database/scope";
 import { polled, type Polled } from "../../platform/polled";
 import type { Event } from "./events";

@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import type { Statement } from "../../platform/database/statement";
-import type { Recipe } from "../../platform/database/value-types";
+import type { Recipe } from "../../platform/database/tables/value-types";
 import type { DeliveryRoom, StartedEvent, StoredDeliveries } from "../../platform/ports/ports";
 import { tracing } from "../../platform/tracing/tracing";
 import { digestOf } from "./compose";

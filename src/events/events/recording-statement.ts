@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
-import { DEFAULT_EVENTS } from "../../platform/database/event-names";
+import { DEFAULT_EVENTS } from "../../platform/database/tables/event-names";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 import type { StartedDelivery } from "../../platform/ports/ports";
 

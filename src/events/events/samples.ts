@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
-import type { EventName } from "../../platform/database/event-names";
-import { newId } from "../../platform/database/ids";
+import type { EventName } from "../../platform/database/tables/event-names";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { checkPayload } from "../schemas/check-payload";
 import { EVENT_CONTRACTS, TEST_COMPANION_ID, type EventPayload } from "../schemas/payloads";

@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import Ajv, { type ErrorObject, type ValidateFunction } from "ajv";
-import type { EventName } from "../../platform/database/event-names";
+import type { EventName } from "../../platform/database/tables/event-names";
 import { EVENT_CONTRACTS } from "./payloads";
 import type { Schema } from "./schema-type";
 

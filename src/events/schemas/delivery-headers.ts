@@ -1,4 +1,4 @@
-import type { EventName } from "../../platform/database/event-names";
+import type { EventName } from "../../platform/database/tables/event-names";
 
 /** A header of deliveries. */
 export interface DeliveryHeader {

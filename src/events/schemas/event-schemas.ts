@@ -1,4 +1,4 @@
-import type { EventName } from "../../platform/database/event-names";
+import type { EventName } from "../../platform/database/tables/event-names";
 import type { ObjectSchema } from "./schema-type";
 
 /** An event: when it happens, the schema of its `data`, and a payload without its name. */

@@ -1,4 +1,4 @@
-import { withoutNulls } from "../../platform/database/without-nulls";
+import { withoutNulls } from "../../platform/database/values/without-nulls";
 
 /** The `data` of an event as records have it: with dates, and with null in fields that are left out. */
 export type Values<D> = {

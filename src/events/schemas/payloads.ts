@@ -1,4 +1,4 @@
-import { EVENT_VERSIONS, type EventName } from "../../platform/database/event-names";
+import { EVENT_VERSIONS, type EventName } from "../../platform/database/tables/event-names";
 import { deliveryHeaders, type DeliveryHeader } from "./delivery-headers";
 import { EVENT_SCHEMAS } from "./event-schemas";
 import type { ObjectSchema, TypeOf } from "./schema-type";

@@ -1,5 +1,5 @@
 import { currentDate, currentTime } from "../../platform/clock";
-import type { DeliveryAttempt } from "../../platform/database/value-types";
+import type { DeliveryAttempt } from "../../platform/database/tables/value-types";
 import type { Outcome } from "../../platform/outbound/http";
 import type { DeliveryStatus } from "./deliveries";
 import type { BegunDelivery } from "./queues";

@@ -5,15 +5,15 @@ import {
   type Connection,
   type ConnectionQuery,
   type Span,
-} from "../../platform/database/connection";
-import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
-import { countPerId, perId, readCounts, readPerId } from "../../platform/database/per-id";
-import type { Conditions } from "../../platform/database/filtered-statement";
-import { BOUNDS, inBothOrders } from "../../platform/database/order";
-import { newId } from "../../platform/database/ids";
-import { rowById } from "../../platform/database/row-by-id";
+} from "../../platform/database/lists/connection";
+import { DEFAULT_EVENTS, type EventName } from "../../platform/database/tables/event-names";
+import { countPerId, perId, readCounts, readPerId } from "../../platform/database/lists/per-id";
+import type { Conditions } from "../../platform/database/lists/filtered-statement";
+import { BOUNDS, inBothOrders } from "../../platform/database/lists/order";
+import { newId } from "../../platform/database/values/ids";
+import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
-import type { DeliveryAttempt } from "../../platform/database/value-types";
+import type { DeliveryAttempt } from "../../platform/database/tables/value-types";
 import { againAfterDeadlock, DomainError, missing } from "../../platform/errors";
 import { areIndexed, firstMatching, type EventFilter } from "../events/matching";
 import { sequence } from "../events/sequencer";

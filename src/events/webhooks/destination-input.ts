@@ -1,4 +1,4 @@
-import type { EventName } from "../../platform/database/event-names";
+import type { EventName } from "../../platform/database/tables/event-names";
 
 export interface WebhookDestinationInput {
   readonly url: string;

@@ -1,5 +1,5 @@
-import { NEWEST_FIRST } from "../../platform/database/order";
-import type { Rows } from "../../platform/database/rows";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";

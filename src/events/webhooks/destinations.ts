@@ -1,11 +1,12 @@
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { connectionByAge } from "../../platform/database/lists/connection";
+import type { Connection, ConnectionQuery } from "../../platform/database/lists/connection";
 import { jobOf } from "../../account/audit/note";
 import { currentDate, currentTime } from "../../platform/clock";
-import { DEFAULT_EVENTS, type EventName } from "../../platform/database/event-names";
-import { newId } from "../../platform/database/ids";
-import { encoded } from "../../platform/database/encoded";
+import { DEFAULT_EVENTS, type EventName } from "../../platform/database/tables/event-names";
+import { newId } from "../../platform/database/values/ids";
+import { encoded } from "../../platform/database/values/encoded";
 import { withFreeKey } from "../../platform/database/record-key";
-import { NEWEST_FIRST } from "../../platform/database/order";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { recordSample } from "../events/samples";

@@ -1,5 +1,5 @@
 import { isSample } from "../events/samples";
-import { EVENT_VERSIONS, type EventName } from "../../platform/database/event-names";
+import { EVENT_VERSIONS, type EventName } from "../../platform/database/tables/event-names";
 
 /** The fields of an event that its deliveries name in headers. */
 export interface DeliveredEvent {

@@ -1,6 +1,6 @@
-import type { EventName } from "../../platform/database/event-names";
+import type { EventName } from "../../platform/database/tables/event-names";
 import { statement, unprepared } from "../../platform/database/statement";
-import type { Recipe } from "../../platform/database/value-types";
+import type { Recipe } from "../../platform/database/tables/value-types";
 import { ADD_TO_QUEUE } from "../events/recording-statement";
 
 /** A delivery that was begun, with its event; the id is null if there is none. */

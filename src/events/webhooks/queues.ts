@@ -1,4 +1,4 @@
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { StoredEvent } from "../events/bodies";
 import { DELIVERIES_CHANNEL } from "../events/record";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import helmet from "helmet";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 
 /** The request id, which appears in the response headers, error bodies and the log. */
 export const requestId = (res: ServerResponse): string => String(res.getHeader("X-Request-Id"));

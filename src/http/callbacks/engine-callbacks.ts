@@ -9,7 +9,7 @@ import { CALL_HEADER, SECRET_HEADER } from "../../channels/calls/order";
 import { receiveMessage, type CallbackResult } from "../../channels/calls/receive-message";
 import { speak } from "../../conversation/turns/spoken-turn";
 import type { Database } from "../../platform/database/database";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import { isTransient } from "../../platform/errors";
 import type { VoiceEngine } from "../../platform/ports/voice-engine";
 import { completionAnswer, type CompletionAnswer } from "./completion-answer";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { PublicError } from "../../platform/errors";
 import { errorBody, HEAD_TOO_LONG } from "./error-body";
 

@@ -18,7 +18,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from "graphql";
-import { DEFAULT_SIZE } from "../../platform/database/connection";
+import { DEFAULT_SIZE } from "../../platform/database/lists/connection";
 import { getComplexity } from "graphql-query-complexity";
 
 /** Maximum number of lexical tokens in a document. */

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import { FailureCount } from "../../platform/failure-count";
 import { SharedLimit } from "./shared-limit";
 

@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { clockDifference } from "../../platform/clock";
 import type { Database } from "../../platform/database/database";
-import { EVENT_NAMES, type EventName } from "../../platform/database/event-names";
+import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
 import type { EndedRequest } from "../../platform/providers/observed-model";
 import { DatabaseGauges } from "./database-gauges";

@@ -1,7 +1,7 @@
 import { KEYS_CHANNEL, type Credentials } from "../../account/auth/credentials";
 import type { Caller } from "../../account/auth/caller";
 import { currentTime } from "../../platform/clock";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 
 export interface WatchOptions {
   readonly credentials: Pick<Credentials, "stillValid">;

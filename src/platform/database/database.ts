@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
-import { currentHold, type Hold } from "./holds";
-import { health } from "./read-only";
+import { currentHold, type Hold } from "./connections/holds";
+import { health } from "./connections/read-only";
 import { busiestOrganizations, readings, type Readings } from "./readings";
 import { Scope } from "./scope";
 import { isRecorded } from "./migrations/online-step";
-import { servesWithout } from "./server-marks";
+import { servesWithout } from "./upgrades/server-marks";
 
 /** The open database: creates scopes, and runs the few queries that span organizations. */
 export class Database {

@@ -1,7 +1,7 @@
 import pg from "pg";
-import { camel } from "./names";
-import type { Query } from "./sql-text";
-import { types } from "./value-parsers";
+import { camel } from "./values/names";
+import type { Query } from "./values/sql-text";
+import { types } from "./values/parsers";
 
 export type Row = Record<string, unknown>;
 type Column = readonly [name: string, parse: (text: string) => unknown];

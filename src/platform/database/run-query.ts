@@ -5,7 +5,7 @@ import { againAfterDeadlock } from "../errors";
 import { tracing } from "../tracing/tracing";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { RowsQuery, type Row } from "./rows-query";
-import type { Query } from "./sql-text";
+import type { Query } from "./values/sql-text";
 
 /** Most queries of different callers that share a packet: those behind a slow one wait for it. */
 const MOST_SHARED = 8;

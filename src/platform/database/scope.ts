@@ -2,20 +2,20 @@ import DataLoader from "dataloader";
 import type { Knex } from "knex";
 import { storedText } from "../json/json-source";
 import type { Ports } from "../ports/ports";
-import { allColumns } from "./all-columns";
-import { ofAssistants } from "./assistant-rows";
-import type { AuditedOperation } from "./audited-operation";
+import { allColumns } from "./tables/all-columns";
+import { ofAssistants } from "./tables/assistant-rows";
+import type { AuditedOperation } from "./tables/audited-operation";
 import { lock, tryLock } from "./locks";
 import type { Notes } from "./notes";
 import type { AuditedStatement } from "./audited-statement";
-import { encoded } from "./encoded";
-import { noteGrowth } from "./growth";
-import type { AnyTable, New, RowsOf } from "./rows";
+import { encoded } from "./values/encoded";
+import { noteGrowth } from "./connections/growth";
+import type { AnyTable, New, RowsOf } from "./tables/rows";
 import type { Client } from "./knex-client/client";
 import { ifCanceled, runQuery, type QueryOptions } from "./run-query";
 import { ScopeNotifications } from "./scope-notifications";
 import type { Statement } from "./statement";
-import type { SharedTable, TenantTable } from "./tables";
+import type { SharedTable, TenantTable } from "./tables/tables";
 
 /** The properties in which scopes of one request differ. */
 interface Parts {

@@ -1,11 +1,11 @@
 import type { Knex } from "knex";
-import type { AllColumns } from "./all-columns";
-import { ofAssistants } from "./assistant-rows";
+import type { AllColumns } from "./tables/all-columns";
+import { ofAssistants } from "./tables/assistant-rows";
 import { homeOf, type Home } from "./home";
 import type { Client } from "./knex-client/client";
-import type { RowsOf } from "./rows";
-import { SqlText } from "./sql-text";
-import type { TenantTable } from "./tables";
+import type { RowsOf } from "./tables/rows";
+import { SqlText } from "./values/sql-text";
+import type { TenantTable } from "./tables/tables";
 
 /** Building blocks of a statement's text. */
 export interface Pieces {

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { SqlText } from "../database/sql-text";
+import { SqlText } from "../database/values/sql-text";
 import { Lookout } from "../lookout";
 import type { DueTask, LastingRunner } from "./lasting-runner";
 

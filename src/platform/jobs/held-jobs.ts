@@ -1,5 +1,5 @@
-import type { Listener } from "../database/listener";
-import { RELEASE_CHANNEL } from "../database/holds";
+import type { Listener } from "../database/notifications/listener";
+import { RELEASE_CHANNEL } from "../database/connections/holds";
 
 /** Background work that starts now or when the installation is released. */
 export interface HeldWork<T> {

@@ -1,6 +1,6 @@
 import { runMigrations } from "graphile-worker";
 import pg from "pg";
-import { pidOf, type Waiting } from "../database/lock-waits";
+import { pidOf, type Waiting } from "../database/upgrades/lock-waits";
 
 /** Creates or migrates the tables of graphile-worker. */
 export async function installJobs(url: string, waiting: Waiting): Promise<void> {

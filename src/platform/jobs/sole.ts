@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { SqlText } from "../database/sql-text";
+import { SqlText } from "../database/values/sql-text";
 
 /** A running job and the name under which it runs alone. */
 export interface SoleJob {

@@ -1,6 +1,6 @@
 import { callsAtEngine, eraseCall, type CallAtEngine } from "../../channels/calls/erase-call";
-import { newId } from "../../platform/database/ids";
-import type { Rows } from "../../platform/database/rows";
+import { newId } from "../../platform/database/values/ids";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { TextRefused, type TelephonyLine } from "../../platform/ports/telephony";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";

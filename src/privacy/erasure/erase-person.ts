@@ -1,5 +1,5 @@
 import { Chats } from "../../chats/chats/chats";
-import { indexable } from "../../platform/database/long-texts";
+import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";

@@ -2,7 +2,7 @@ import { CONFIGURATIONS } from "../../assistants/configurations/configurations";
 import { readFunction } from "../../assistants/configurations/functions";
 import { ENDED_REASONS } from "../../chats/chats/ended-reasons";
 import { takeOutFacts } from "../../chats/analytics/add-facts";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement, unprepared } from "../../platform/database/statement";
 

@@ -1,7 +1,7 @@
 import type { ChatRow } from "../../chats/chats/chats";
 import { noteLogs } from "../../chats/logs/log-changes";
 import { deleteEvents } from "../../events/events/delivery-sums";
-import type { AuditedOperation } from "../../platform/database/audited-operation";
+import type { AuditedOperation } from "../../platform/database/tables/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { withdrawExports } from "../people/withdraw";
 import { eraseAtProviders } from "./at-providers";

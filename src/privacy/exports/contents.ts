@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { indexable } from "../../platform/database/long-texts";
+import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { Person, Reach } from "../people/person";

@@ -1,7 +1,11 @@
 import { currentDate } from "../../platform/clock";
-import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
-import { newId } from "../../platform/database/ids";
-import { rowById } from "../../platform/database/row-by-id";
+import {
+  connectionByAge,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/lists/connection";
+import { newId } from "../../platform/database/values/ids";
+import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, missing } from "../../platform/errors";

@@ -1,4 +1,4 @@
-import { indexable, whereText } from "../../platform/database/long-texts";
+import { indexable, whereText } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { invalid } from "../../platform/errors";
 

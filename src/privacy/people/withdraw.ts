@@ -1,4 +1,4 @@
-import type { RowsOf } from "../../platform/database/rows";
+import type { RowsOf } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 
 /** Lock between erasures and exports: neither reads data that the other is changing. */

@@ -1,6 +1,6 @@
 import { enqueueErasure } from "../../channels/calls/erase-call";
 import { deleteEvents } from "../../events/events/delivery-sums";
-import type { AuditedOperation } from "../../platform/database/audited-operation";
+import type { AuditedOperation } from "../../platform/database/tables/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
 const BATCH_SIZE = 100;

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { newId } from "../../platform/database/ids";
+import { newId } from "../../platform/database/values/ids";
 import type { DeliveryRoom, EventKind, StartedDelivery, StoredDeliveries } from "../../platform/ports/ports";
 import type { Database, PendingDelivery } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
-import type { Listener } from "../../platform/database/listener";
+import type { Listener } from "../../platform/database/notifications/listener";
 import { DELIVERIES_CHANNEL } from "../../events/events/record";
 import { DeliveryQueues, type BegunDelivery } from "../../events/webhooks/queues";
 import { Lookout } from "../../platform/lookout";

@@ -12,7 +12,7 @@ import {
 } from "../../events/webhooks/queues";
 import { send, type Attempt } from "../../events/webhooks/send";
 import { currentTime } from "../../platform/clock";
-import { timeOf } from "../../platform/database/ids";
+import { timeOf } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
 import { groupBy } from "../../platform/group-by";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";

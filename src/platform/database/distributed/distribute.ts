@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Logger } from "pino";
-import { pidOf, type Waiting } from "../lock-waits";
-import { openClient } from "../open-client";
+import { pidOf, type Waiting } from "../upgrades/lock-waits";
+import { openClient } from "../connections/open-client";
 import { FUNCTIONS } from "./functions";
 import { HOMES } from "../home";
 import { HAS_CITUS, isTrue } from "../migrations/is-distributed";

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { connect, type ConnectOptions } from "../connect";
+import { connect, type ConnectOptions } from "../connections/connect";
 import type { Client } from "../knex-client/client";
 import { readViews, type View } from "./views";
 import { isDistributed } from "../migrations/is-distributed";

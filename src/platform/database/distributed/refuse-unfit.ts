@@ -1,8 +1,8 @@
 import type { Config } from "../../settings/config";
-import { FROM_POOLER, openClient } from "../open-client";
-import { requireDirect } from "../pooler";
+import { FROM_POOLER, openClient } from "../connections/open-client";
+import { requireDirect } from "../connections/pooler";
 import { HAS_CITUS, isTrue } from "../migrations/is-distributed";
-import { ON_WORKER } from "../refuse-worker";
+import { ON_WORKER } from "../connections/refuse-worker";
 
 /** Oldest supported major version of Citus. */
 const MIN_VERSION = 13;

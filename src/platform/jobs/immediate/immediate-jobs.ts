@@ -1,7 +1,7 @@
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { newId } from "../../database/ids";
+import { newId } from "../../database/values/ids";
 import { MAX_ATTEMPTS } from "../../database/enqueue-job";
 import type { StartedJob, JobSlot } from "../../ports/ports";
 import { SharedSlots } from "../shares";

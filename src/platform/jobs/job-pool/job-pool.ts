@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import type { Logger } from "pino";
-import { whenReadOnly } from "../../database/read-only";
+import { whenReadOnly } from "../../database/connections/read-only";
 import type { PoolUse, WorkReports } from "../../ports/work-reports";
 
 type Release = (release?: unknown) => void;
