@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Config } from "../platform/settings/config";
 import { connect, servingOptions } from "../platform/database/connections/connect";
-import { Replica } from "../platform/database/replica/replica";
+import { refuseOtherServer, Replica } from "../platform/database/replica/replica";
 import { WritePositions } from "../platform/database/replica/write-positions";
-import { refuseOtherName, serverFacts } from "../platform/database/connections/same-database";
+import { serverFacts } from "../platform/database/connections/same-database";
 
 /** The replica of an installation, and what its servers note for it. */
 export interface Replication {
@@ -32,13 +32,14 @@ export async function openReplica(
   const { DATABASE_REPLICA_URL: replicaUrl, DATABASE_DIRECT_URL: direct = url } = config;
   if (replicaUrl === undefined) return undefined;
   const options = { ...servingOptions(config), pooled: false, logger };
+  const facts = await serverFacts(direct);
   const name = "parley replica";
-  const replica = new Replica(connect(replicaUrl, { ...options, pool: config.DATABASE_POOL, name }), logger);
-  await refuseOther(replicaUrl, direct, replica);
-  const positions = new WritePositions(
-    connect(direct, { ...options, pool: 1, name: "parley positions" }),
-    logger,
-  );
+  const db = connect(replicaUrl, { ...options, pool: config.DATABASE_POOL, name });
+  const primary = connect(direct, { ...options, pool: 1, name: "parley positions" });
+  const replica = new Replica(db, primary, facts, logger);
+  const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
+  if (found) refuseOtherServer(found, facts);
+  const positions = new WritePositions(primary, logger);
   return {
     replica,
     wrote: (organizationId) => positions.wrote(organizationId),
@@ -46,19 +47,4 @@ export async function openReplica(
       await Promise.all([positions.close(), replica.close()]);
     },
   };
-}
-
-async function refuseOther(replicaUrl: string, url: string, replica: Replica): Promise<void> {
-  const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
-  if (!found) return;
-  const primary = await serverFacts(url);
-  if (!found.follows)
-    throw new Error(
-      "DATABASE_REPLICA_URL names a server that is not a streaming replica: it is not in recovery. Name a hot standby of the server of DATABASE_URL, or remove the setting.",
-    );
-  if (found.system !== primary.system)
-    throw new Error(
-      "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
-    );
-  refuseOtherName("DATABASE_REPLICA_URL", found, primary);
 }

@@ -4,9 +4,11 @@ import type { Api } from "../support/api";
 import { SECRET_KEY } from "../support/config";
 import { statement } from "../support/database";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { query } from "../support/installation";
 import { proxyTo, type Proxy } from "../support/proxy";
 import { Receiver } from "../support/receiver";
 import {
+  afterTest,
   afterTests,
   emptyFolder,
   runToEnd,
@@ -51,9 +53,13 @@ async function prepareWorld(): Promise<void> {
   await newAssistant(calm, { name: "Before" });
 }
 
+/** Lets the log of a server come further than those of the others. */
+const FURTHER =
+  "do $$ begin for n in 1..10 loop perform pg_logical_emit_message(false, '', ''), pg_switch_wal(); end loop; end $$";
+
 /** Waits until the replica has everything that the primary has. */
-async function caughtUp(): Promise<void> {
-  const [from, to] = [new pg.Client(primary.url("parley")), new pg.Client(standby.url("parley"))];
+async function caughtUp(origin = primary, copy = standby): Promise<void> {
+  const [from, to] = [new pg.Client(origin.url("parley")), new pg.Client(copy.url("parley"))];
   await Promise.all([from.connect(), to.connect()]);
   const { rows } = await from.query<{ at: string }>("select pg_current_wal_insert_lsn() as at");
   await until(async () => {
@@ -169,5 +175,58 @@ describeReplica("with a replica", () => {
     const name = "After the fail-over";
     await newAssistant(one.api, { name });
     expect(await names(other.api)).toContain(name);
+  });
+
+  test("a replica of another server that appears while the server runs is not read", async () => {
+    const elsewhere = await SystemPostgres.primary();
+    afterTest(() => elsewhere.remove());
+    await statement(elsewhere.url("postgres"), "create database parley");
+    const foreign = await elsewhere.replica();
+    afterTest(() => foreign.remove());
+    await statement(elsewhere.url("parley"), FURTHER);
+    await caughtUp(elsewhere, foreign);
+    const gate = await proxyTo(foreign.url("parley"));
+    afterTest(() => gate.stop());
+    gate.leave();
+    const server = await startServer({ ...env, DATABASE_REPLICA_URL: gate.url });
+    gate.comeBack();
+    const ask = "select from pg_stat_activity where application_name like 'parley replica%'";
+    await until(async () => {
+      await names(server.api);
+      return (await query(foreign.url("parley"), ask)).length > 0;
+    });
+    expect(await names(server.api)).toEqual(await names(other.api));
+  });
+});
+
+describeReplica("with a replica that had more of the log than the promoted one", () => {
+  test("its lists are not read, because they have what the fail-over lost and lack what came after it", async () => {
+    const first = await SystemPostgres.primary();
+    afterTest(() => first.remove());
+    await statement(first.url("postgres"), "create database parley");
+    const gate = await proxyTo(first.url("parley"));
+    afterTest(() => gate.stop());
+    const [behind, ahead] = [await first.replica(), await first.replica()];
+    for (const one of [behind, ahead]) afterTest(() => one.remove());
+    const server = await startServer({
+      ...{ ...SETTINGS, DATA_DIR: emptyFolder() },
+      ...{ DATABASE_URL: gate.url, DATABASE_REPLICA_URL: ahead.url("parley") },
+    });
+    await behind.end("SIGINT");
+    await newAssistant(server.api, { name: "Lost" });
+    await statement(first.url("parley"), FURTHER);
+    await caughtUp(first, ahead);
+
+    gate.leave();
+    await first.end("SIGKILL");
+    await behind.start();
+    behind.promote();
+    gate.comeBack(behind.url("parley"));
+    await until(async () => (await server.api.request("GET", "/health/ready")).status === 200);
+    await newAssistant(server.api, { name: "Afterwards" });
+    await until(async () => {
+      expect(await names(server.api)).toEqual(["Afterwards"]);
+      return /is on timeline 1, but the primary on timeline 2/.test(server.stderr());
+    });
   });
 });

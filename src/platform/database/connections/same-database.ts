@@ -49,7 +49,11 @@ export async function refuseOtherDatabases(
 }
 
 /** @throws Error if a setting leads to a database of another name than DATABASE_URL, which leads to `own` */
-export function refuseOtherName(setting: string, found: ServerFacts, own: ServerFacts): void {
+export function refuseOtherName(
+  setting: string,
+  found: Pick<ServerFacts, "database">,
+  own: Pick<ServerFacts, "database">,
+): void {
   if (found.database !== own.database)
     throw new Error(
       `${setting} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { FailureCount } from "../../failure-count";
 import type { ReadReplica } from "../../ports/ports";
+import { refuseOtherName, type ServerFacts } from "../connections/same-database";
 
 /** The replica is asked at most once in this time how far it has come. */
 const LOOK_INTERVAL_MS = 10;
@@ -10,8 +11,22 @@ const TRUSTED_MS = 1_000;
 /** A replica that fails is left alone for this long. */
 const AWAY_MS = 2_000;
 
+/** The control file names the timeline of the last restartpoint, or of pages written since. */
 const REPLAYED = `
-  select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end - '0/0'::pg_lsn)::text as replayed`;
+  select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end - '0/0'::pg_lsn)::text as replayed,
+    current_database() as database, (select system_identifier::text from pg_control_system()) as system,
+    greatest((select timeline_id from pg_control_checkpoint()),
+      (select min_recovery_end_timeline from pg_control_recovery())) as timeline`;
+const TIMELINE = `
+  select case when not pg_is_in_recovery() then
+    ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer end as timeline`;
+
+interface Replayed {
+  readonly replayed: string | null;
+  readonly database: string;
+  readonly system: string;
+  readonly timeline: number;
+}
 
 /** A physical replica of the database, for reads that may run there once it has what their organization wrote. */
 export class Replica implements ReadReplica {
@@ -22,8 +37,14 @@ export class Replica implements ReadReplica {
   private looking?: Promise<void>;
   private readonly failures = new FailureCount();
 
+  /**
+   * @param primary a pool of the primary
+   * @param facts those of the primary, which are the same after a fail-over
+   */
   constructor(
     readonly db: Knex,
+    private readonly primary: Knex,
+    private readonly facts: Pick<ServerFacts, "system" | "database">,
     private readonly logger: Pick<Logger, "warn">,
   ) {}
 
@@ -51,11 +72,18 @@ export class Replica implements ReadReplica {
     await this.db.destroy();
   }
 
+  /** Positions of another timeline say nothing, because a promoted server continues the log with other content. */
   private async look(): Promise<void> {
+    const raw = <R>(db: Knex, text: string) => db.raw<{ rows: R[] }>(text).then(({ rows }) => rows[0]!);
     try {
-      const { rows } = await this.db.raw<{ rows: { replayed: string | null }[] }>(REPLAYED);
-      const { replayed } = rows[0]!;
-      if (replayed === null) throw new Error("DATABASE_REPLICA_URL names a server that is not a replica.");
+      const [{ timeline }, { replayed, ...found }] = await Promise.all([
+        raw<{ timeline: number | null }>(this.primary, TIMELINE).catch(() => ({ timeline: null })),
+        raw<Replayed>(this.db, REPLAYED),
+      ]);
+      if (timeline === null) return void (this.replayed = -1n); // reads of the primary say why
+      if (replayed === null) throw new Error(NOT_FOLLOWING);
+      refuseOtherServer({ ...found, follows: true }, this.facts);
+      if (found.timeline !== timeline) throw new Error(otherTimeline(found.timeline, timeline));
       this.replayed = BigInt(replayed);
       this.lookedAt = performance.now();
     } catch (error) {
@@ -63,3 +91,22 @@ export class Replica implements ReadReplica {
     }
   }
 }
+
+/** @throws Error if DATABASE_REPLICA_URL names something else than a replica of the primary */
+export function refuseOtherServer(
+  found: ServerFacts,
+  primary: Pick<ServerFacts, "system" | "database">,
+): void {
+  if (!found.follows) throw new Error(NOT_FOLLOWING);
+  if (found.system !== primary.system)
+    throw new Error(
+      "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
+    );
+  refuseOtherName("DATABASE_REPLICA_URL", found, primary);
+}
+
+const NOT_FOLLOWING =
+  "DATABASE_REPLICA_URL names a server that is not a streaming replica: it is not in recovery. Name a hot standby of the server of DATABASE_URL, or remove the setting.";
+
+const otherTimeline = (found: number, primary: number): string =>
+  `The replica (DATABASE_REPLICA_URL) is on timeline ${found}, but the primary on timeline ${primary}. After a fail-over, let the replica follow the new primary; it is used from its next restartpoint on.`;
