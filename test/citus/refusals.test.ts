@@ -55,7 +55,7 @@ describe("`npm run distribute`", () => {
     expect([again.code, again.stdout]).toEqual([0, "All tables are distributed already.\n"]);
   });
 
-  test("removes the rows that an interrupted run has left on the coordinator", async () => {
+  test("removes the rows that an interrupted run has left on the coordinator, and gathers statistics of their shards", async () => {
     await queryAt(url, 'create table earlier (organization_id text collate "C" primary key)');
     await queryAt(url, "insert into earlier values ('one')");
     await queryAt(
@@ -65,6 +65,11 @@ describe("`npm run distribute`", () => {
     expect((await distributed(url)).code).toBe(0);
     expect(await rowsAt(url, "select pg_relation_size('earlier')::integer as bytes")).toEqual([{ bytes: 0 }]);
     expect(await rowsAt(url, "select organization_id from earlier")).toEqual([{ organization_id: "one" }]);
+    const rows = await rowsAt(
+      url,
+      `select sum(result::real)::integer as rows from run_command_on_shards('earlier', $$select reltuples from pg_class where oid = '%s'::regclass$$)`,
+    );
+    expect(rows).toEqual([{ rows: 1 }]);
   });
 
   test(

@@ -86,9 +86,11 @@ export async function distribute(url: string, waiting: Waiting): Promise<string[
       `set statement_timeout = 0; set client_min_messages = warning; set lock_timeout = ${waiting.waitMs}`,
     );
     const added = await inTransaction(client, () => distributeTables(client));
-    for (const { name } of await tablesOf(client, UNCLEARED_TABLES))
-      await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
-    for (const table of added) await client.query(`analyze ${table}`); // the shards have no statistics yet
+    const uncleared = (await tablesOf(client, UNCLEARED_TABLES)).map(({ name }) => name);
+    // The shards have no statistics yet. They come first, because former rows show a later run what this one has not done.
+    for (const table of new Set([...added, ...uncleared])) await client.query(`analyze ${table}`);
+    for (const table of uncleared)
+      await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [table]);
     return added;
   } finally {
     await client.end();
