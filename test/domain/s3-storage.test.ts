@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { sweepFiles } from "../../src/assistants/files/janitor";
 import { openStorage } from "../../src/platform/providers/open-storage";
 import { startApp } from "../support/app";
 import { configOf } from "../support/config";
@@ -94,6 +95,36 @@ describe("files in an S3-compatible store", () => {
         await running.stop();
       }
     });
+
+    test.each([
+      ["has disappeared", 404, "NoSuchBucket"],
+      ["is in another region", 301, "status 301"],
+      ["refuses the key", 403, "status 403"],
+      ["asks for fewer requests", 503, "status 503"],
+    ])(
+      "that %s while a server runs answers files with 503, and deletes what it can",
+      async (_, status, reason) => {
+        const running = await startApp(database, settings());
+        try {
+          const { id, organizationId } = await running.api.post("/rest/v1/files/upload", form(), 201);
+          const { url } = await running.api.get(`/rest/v1/files/${id}/download`, 200);
+          s3.refuse(() => status);
+          const answer = {
+            status: 503,
+            body: { message: expect.stringContaining(`(${reason})`) as unknown, code: "UNAVAILABLE" },
+          };
+          expect(await running.api.request("POST", "/rest/v1/files/upload", form())).toMatchObject(answer);
+          const { pathname, search } = new URL(url);
+          expect(await running.api.request("GET", pathname + search)).toMatchObject(answer);
+          await running.api.delete(`/rest/v1/files/${id}`, 200);
+          s3.refuse(() => undefined);
+          await sweepFiles(running.app.database, storage());
+          expect([...s3.objects.keys()]).not.toContain(`${organizationId}/${id}`);
+        } finally {
+          await running.stop();
+        }
+      },
+    );
   });
 
   test("the service uploads to it and serves from it", async () => {

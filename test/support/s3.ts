@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
  * versions.
  */
 export async function startS3(accessKey: string) {
-  /** Refuses a request with this status, or breaks the connection off, or answers. */
-  let refuse: (method: string, key: string) => number | "break off" | undefined = () => undefined;
+  /** Refuses a request with this status, breaks the connection off, never answers, or answers. */
+  let refuse: (method: string, key: string) => number | "break off" | "stall" | undefined = () => undefined;
   const deleted = new Map<string, Buffer>();
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
@@ -28,8 +28,8 @@ export async function startS3(accessKey: string) {
       if (bucket === "nowhere") return refused(res, 404, "NoSuchBucket");
       const refusal = refuse(req.method!, path.join("/"));
       if (refusal === "break off") return void req.socket.destroy();
-      if (refusal !== undefined)
-        return refused(res, refusal, refusal === 403 ? "AccessDenied" : "InternalError");
+      if (refusal === "stall") return;
+      if (refusal !== undefined) return refused(res, refusal, CODES[refusal] ?? "InternalError");
       handle(req, res, plain(req, Buffer.concat(chunks)));
     });
   });
@@ -116,6 +116,14 @@ export async function startS3(accessKey: string) {
     },
   };
 }
+
+/** Codes of the protocol for statuses. */
+const CODES: Readonly<Record<number, string>> = {
+  301: "PermanentRedirect",
+  403: "AccessDenied",
+  404: "NoSuchBucket",
+  503: "SlowDown",
+};
 
 function moveObject(key: string, from: Map<string, Buffer>, to: Map<string, Buffer>): void {
   const content = from.get(key);

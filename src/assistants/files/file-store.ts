@@ -96,6 +96,9 @@ export function guardedStorage(storage: Storage, isReachable: () => Promise<bool
 /** Errors of a folder that the server may not use, or whose disk has failed. */
 const UNUSABLE = /^(EACCES|EPERM|EROFS|EIO|ENODEV|ENXIO|ENOTDIR|ESTALE|ENOTCONN)$/;
 
+/** Names of errors of a bucket that has disappeared, or without a key for it. */
+const OF_BUCKET: ReadonlySet<string> = new Set(["NoSuchBucket", "CredentialsProviderError"]);
+
 interface StorageError extends NodeJS.ErrnoException {
   /** The response of the bucket's service, if there was one. */
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -107,7 +110,7 @@ function failureOf(error: StorageError): string | undefined {
   if (UNUSABLE.test(code ?? "") || isNetworkFailure(error)) return code ?? name;
   const status = $metadata?.httpStatusCode;
   if (status !== undefined && status !== 404) return `status ${status}`;
-  return name === "CredentialsProviderError" ? name : undefined;
+  return OF_BUCKET.has(name) ? name : undefined;
 }
 
 /** @throws UNAVAILABLE if the folder or the bucket of the files cannot be used */

@@ -128,7 +128,7 @@ export class Files {
     } catch (error) {
       // Another import may have stored the file with this id, and its content.
       const others = this.scope.table("files").select("id").where({ id });
-      if ((await others.catch(() => [{ id }])).length === 0) await storage.remove(this.key(id));
+      if ((await others.catch(() => [{ id }])).length === 0) await this.discard(id);
       throw error;
     }
   }
@@ -143,7 +143,7 @@ export class Files {
       if ((await scope.table("files").where({ id }).delete()) === 0) missing("File", id);
       for (const { assistantId } of owners) await keeper.record(assistantId);
     });
-    await this.scope.ports.storage.remove(this.key(id));
+    await this.discard(id);
     return { id };
   }
 
@@ -170,6 +170,11 @@ export class Files {
       return missing("FileContent", id);
     });
     return { file, content };
+  }
+
+  /** Removes the content of a file without a record. What a storage that is away keeps, the sweep of unused files removes. */
+  private async discard(id: string): Promise<void> {
+    await this.scope.ports.storage.remove(this.key(id)).catch(() => undefined);
   }
 
   private key(id: string): string {
