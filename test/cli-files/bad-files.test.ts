@@ -115,6 +115,13 @@ const CASES: Case[] = [
     "A merge key (<<) is not part of YAML 1.2: repeat the fields, or use an alias for a whole value.",
   ],
   [
+    "a list as the name of a field",
+    ASSISTANT,
+    `${ok}variables:\n  ? [a, b]\n  : 1\n`,
+    "4:5",
+    "The name of a field must be a text, and not a list, fields or an alias.",
+  ],
+  [
     "a secret of digits",
     ASSISTANT,
     `${ok}chat:\n  functions:\n    - { name: f, secretKey: 48151623 }\n`,

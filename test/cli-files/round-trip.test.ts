@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
+import { newFlow } from "../support/flows";
 import { makeRecords, PROMPT, Workplace } from "./folders";
 
 const running = useApp();
@@ -119,4 +120,225 @@ test("whatever functions the server has stored, apply takes what pull writes", a
   const again = workplace(there.running);
   expect((await again.run(["pull", "."])).code).toBe(0);
   expect(again.files()).toEqual(place.files());
+});
+
+/** Names that a file system refuses, or takes for another's. */
+const FILE_NAMES = [
+  ...[`${"a".repeat(251)}.txt`, `${"A".repeat(251)}.txt`, `${"😀".repeat(62)}.txt`, `${"b".repeat(240)}.txt`],
+  ...[
+    "nul",
+    "x.",
+    "...",
+    ".hidden.yaml",
+    "rec.yaml",
+    "a#b.txt",
+    "hours: 9.txt",
+    "- x",
+    "~",
+    "123",
+    "e\u0301.txt",
+    "É.txt",
+  ],
+];
+
+/** Texts that YAML, its tools or files could change. */
+const TEXTS = [
+  ...[
+    "",
+    " ",
+    "\n",
+    "\n\n",
+    "\t",
+    "\r",
+    "\r\n",
+    "a\r\nb",
+    "a\rb",
+    "a\n",
+    "a\n\n",
+    "\na",
+    " a",
+    "a ",
+    "a \n b \n",
+  ],
+  ...[
+    "---",
+    "...",
+    "a\n---\nb",
+    "a\n...\nb",
+    "# a",
+    "a # b",
+    "a: b",
+    "- a",
+    "? a",
+    "*a",
+    "&a",
+    "!a",
+    "%a",
+    "@a",
+    "`a",
+    "|",
+    ">",
+  ],
+  ...[
+    "yes",
+    "No",
+    "on",
+    "null",
+    "~",
+    "1e3",
+    "0o17",
+    "017",
+    "0x1F",
+    "1_000",
+    "12:30:45",
+    "2020-01-01",
+    ".inf",
+    "<<",
+    "=",
+    "true",
+  ],
+  ...[
+    "'",
+    '"',
+    "\\",
+    "\\n",
+    "{a}",
+    "[a",
+    "${A}",
+    "$${A}",
+    "\uFEFF",
+    "\uFEFFa\nb",
+    "a\u2028b",
+    "a\u0085b\n",
+    "\u0007",
+    "\u00a0",
+    "😀",
+  ],
+  ...[
+    "flow0.",
+    "x".repeat(5_000),
+    `${"long word ".repeat(50)}\n  indented\n\ttab\n`,
+    "  indented\nfirst",
+    "e\u0301",
+    "a\n \nb",
+    "a\n\n\n",
+  ],
+];
+const NASTY = fc.oneof(
+  fc.constantFrom(...TEXTS),
+  fc.string({ unit: "grapheme", maxLength: 300 }),
+  fc.string({ maxLength: 40 }),
+);
+const NAME = NASTY.map((text) => text.slice(0, 100)).filter((text) => text.trim() !== "");
+const VALUE = fc.oneof(
+  NASTY,
+  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const JSON_OBJECT = fc.dictionary(
+  NASTY.map((text) => text.slice(0, 60)).filter((name) => name !== "__proto__"),
+  fc.oneof(
+    VALUE,
+    fc.array(fc.oneof(VALUE, fc.array(VALUE, { maxLength: 2 }), fc.dictionary(NAME, VALUE, { maxKeys: 2 })), {
+      maxLength: 3,
+    }),
+  ),
+  { maxKeys: 4 },
+);
+const MESSAGES = { initialMessage: NASTY, prompt: NASTY, resources: NASTY };
+const MODEL = { temperature: fc.constantFrom(0, 0.1, 1e-7, 2), maxTokensOutput: fc.constantFrom(1, 16_384) };
+const RAG = {
+  isRagEnabled: fc.boolean(),
+  forceRag: fc.boolean(),
+  ragTriggerTopics: NASTY,
+  preserveRagResult: fc.boolean(),
+};
+const DOCUMENT = fc.record({
+  name: NAME,
+  description: fc.option(NASTY),
+  variables: fc.option(JSON_OBJECT),
+  voice: fc.record({
+    ...MESSAGES,
+    ...MODEL,
+    endCallMessage: NASTY,
+    endCallPhrases: NASTY,
+    backchanneling: fc.boolean(),
+  }),
+  sms: fc.record({
+    ...MESSAGES,
+    ...MODEL,
+    keywords: NASTY,
+    smsMode: fc.boolean(),
+    voiceCallMode: fc.boolean(),
+  }),
+  chat: fc.record({ ...MESSAGES, ...MODEL, quickRepliesEnabled: fc.boolean(), chatMode: fc.boolean() }),
+  theme: fc.record({ theme: JSON_OBJECT, mode: fc.constantFrom("CHAT_ONLY", "VOICE_ONLY") }),
+  rag: fc.record({ voice: fc.record(RAG), sms: fc.record(RAG), chat: fc.record(RAG) }),
+});
+
+test("whatever texts assistants, files and nodes have, another organization gets the same, and comments stay", async () => {
+  const { api, secretKey } = await running.otherOrganization();
+  const make =
+    'mutation ($document: AssistantDraftInput!) { createAssistantFromDocument(input: { name: "A" }, document: $document) { id } }';
+  const names = [...FILE_NAMES, ...fc.sample(NAME, { numRuns: 20, seed: 7 })];
+  const ids: string[] = [];
+  const samples = fc.sample(DOCUMENT, { numRuns: 20, seed: 7 });
+  for (const document of [{ name: "A", variables: { "<<": { "<<": 1 } } }, ...samples])
+    ids.push((await api.gql(make, { document })).createAssistantFromDocument.id);
+  for (const name of names) {
+    const form = new FormData();
+    form.set("file", new Blob([`Content of ${name}`], { type: "text/plain" }), name);
+    const { id: fileId } = await api.post("/rest/v1/files/upload", form, 201);
+    await api.gql(
+      "mutation ($id: ID!, $fileId: ID!) { attachFile(assistantId: $id, fileId: $fileId) { id } }",
+      { id: ids[0], fileId },
+    );
+  }
+  const nodes = fc.sample(
+    fc.record({
+      name: NAME,
+      instructions: NASTY.filter((text) => text.trim() !== ""),
+      metadata: JSON_OBJECT,
+    }),
+    { numRuns: 20, seed: 7 },
+  );
+  await newFlow(
+    api,
+    Object.fromEntries(
+      nodes.map((node, index) => [`n${index}`, { type: "PROMPT", assistantId: ids[1], ...node }]),
+    ),
+  );
+
+  const place = workplace({ url: running.url, secretKey });
+  expect(await place.run(["pull", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(await place.run(["diff", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(await place.run(["pull", "."])).toMatchObject({ stdout: "No file has changed.\n", stderr: "" });
+  const other = await running.otherOrganization();
+  const there = new Workplace(place.folder, { url: running.url, secretKey: other.secretKey });
+  expect(await there.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  const again = workplace(there.running);
+  expect(await again.run(["pull", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(again.files()).toEqual(place.files());
+  const others = fc.sample(DOCUMENT, { numRuns: ids.length, seed: 8 });
+  for (const path of Object.keys(place.files()).filter((one) => /^assistants\/[^/]+\.yaml$/.test(one)))
+    place.write(
+      path,
+      `# First\n${place.read(path)}# Last\n`.replace(/^( +)(model: .*)$/gm, "$1# Above\n$1$2 # beside"),
+    );
+  expect(await place.run(["pull", "."])).toMatchObject({ stdout: "No file has changed.\n", stderr: "" });
+  for (const [index, id] of ids.entries())
+    await api.gql(
+      "mutation ($id: ID!, $input: AssistantDraftInput!) { updateAssistantDocument(assistantId: $id, input: $input) { id } }",
+      { id, input: others[index] },
+    );
+  expect(await place.run(["pull", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(await place.run(["diff", "."])).toMatchObject({ code: 0, stderr: "" });
+  expect(await place.run(["pull", "."])).toMatchObject({ stdout: "No file has changed.\n", stderr: "" });
+  for (const [path, text] of Object.entries(place.files()).filter(([path]) =>
+    /^assistants\/[^/]+\.yaml$/.test(path),
+  )) {
+    expect([path, text]).toEqual([path, expect.stringMatching(/^# First\n[^]*# Last\n$/)]);
+    expect(text.match(/# Above\n +model: .* # beside\n/g)).toHaveLength(3);
+  }
 });

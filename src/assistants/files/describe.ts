@@ -20,10 +20,14 @@ export function cleanName(name: string): string {
   const base = decoded.toWellFormed().normalize("NFC").split(/[/\\]/).pop()!;
   // Direction marks could make "gpj.exe" read as "exe.jpg".
   const clean = base.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
-  if (clean === "" || clean === "." || clean === "..") return "file";
-  const extension = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? "";
-  let stem = clean.slice(0, clean.length - extension.length);
-  while (Buffer.byteLength(stem + extension) > MAX_NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
+  return clean === "" || clean === "." || clean === ".." ? "file" : shortName(clean, MAX_NAME_BYTES);
+}
+
+/** A name without the end of its stem if it is too long, in bytes of UTF-8. */
+export function shortName(name: string, maxBytes: number): string {
+  const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
+  let stem = name.slice(0, name.length - extension.length);
+  while (Buffer.byteLength(stem + extension) > maxBytes) stem = Array.from(stem).slice(0, -1).join("");
   return stem + extension;
 }
 

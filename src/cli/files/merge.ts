@@ -16,6 +16,7 @@ import { areFunctions, equal } from "./changes";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
 import { NamedSecret } from "./secret-names";
+import { MERGE_KEY } from "./yaml-file";
 import { canGive, escaped, expanded, namesVariables } from "./variables";
 
 /** Approximate length in characters up to which a collection stays in brackets. */
@@ -145,9 +146,7 @@ export class Merge {
       pair.value = this.inside(name, () => this.node(pair.value, value[name]));
     }
     const names = Object.keys(value);
-    const added = names
-      .filter((name) => !known.has(name))
-      .map((name) => this.document.createPair(name, this.made(value[name])));
+    const added = names.filter((name) => !known.has(name)).map((name) => this.pair(name, value[name]));
     pairs.push(...added);
     if (this.inOrder)
       pairs.sort((one, other) => names.indexOf(nameOf(one.key)) - names.indexOf(nameOf(other.key)));
@@ -199,8 +198,14 @@ export class Merge {
     if (!isFields(value)) return this.document.createNode(value);
     const map = this.document.createNode({}) as YAMLMap;
     for (const [name, one] of Object.entries(value))
-      map.items.push(this.document.createPair(name, this.made(one)) as (typeof map.items)[number]);
+      map.items.push(this.pair(name, one) as (typeof map.items)[number]);
     return map;
+  }
+
+  private pair(name: string, value: unknown): Pair {
+    const key = this.document.createNode(name) as Scalar;
+    if (name === MERGE_KEY) key.type = Scalar.QUOTE_DOUBLE;
+    return this.document.createPair(key, this.made(value));
   }
 
   private plain(node: unknown): unknown {

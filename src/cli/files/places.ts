@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, normalize, parse, relative, sep } from "node:path";
+import { shortName } from "../../assistants/files/describe";
 import { besideIn, type Beside } from "./beside";
 import { CHANNELS, isFields, KIND_NAMES, KINDS, type Fields } from "./kinds";
 import { contentOf } from "./write-files";
@@ -16,6 +17,9 @@ interface Use {
   readonly draft: Draft;
   readonly value: Beside;
 }
+
+/** Longest name of a new file, in bytes: file systems allow 255, with a number or the end of a draft. */
+const MAX_BYTES = 240;
 
 /** Finds paths for files so that no file overwrites another, even on a file system that ignores case. */
 export class Places {
@@ -36,7 +40,8 @@ export class Places {
    * @param fits whether an existing file that no record names may be used, because it has this content
    */
   free(path: string, fits: (content: Buffer | undefined) => boolean = () => false): string {
-    const { dir, name, ext } = parse(path);
+    const { dir, base } = parse(path);
+    const { name, ext } = parse(shortName(base, MAX_BYTES));
     for (let number = 1; ; number++) {
       const choice = join(dir, `${name}${number === 1 ? "" : `-${number}`}${ext}`);
       const id = folded(choice);

@@ -1,6 +1,10 @@
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, relative, sep, win32 } from "node:path";
+import { basename, dirname, join, relative, sep, win32 } from "node:path";
+import { shortName } from "../../assistants/files/describe";
 import { makeOutputFolder } from "../folder/output-folder";
+
+/** Longest name of a draft without its end, in bytes: file systems allow 255. */
+const MAX_DRAFT_BYTES = 250;
 
 /** Whether a path leads into a folder. Both are free of symbolic links. */
 export function isInside(folder: string, path: string): boolean {
@@ -25,7 +29,7 @@ export function writeChanged(folder: string, path: string, content: string | Uin
     throw new Error(`${path} is outside the folder ${folder}.`);
   if (contentOf(path)?.equals(bytes)) return false;
   const place = placeOf(folder, path);
-  const draft = `${place}.new`;
+  const draft = join(dirname(place), `${shortName(basename(place), MAX_DRAFT_BYTES)}.new`);
   rmSync(draft, { force: true }); // could be a link
   writeFileSync(draft, bytes, { flag: "wx" });
   renameSync(draft, place);

@@ -6,6 +6,7 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  Scalar,
   visit,
   type Alias,
   type Document,
@@ -15,6 +16,9 @@ import {
 import { isFields, type Fields, type Kind } from "./kinds";
 
 export type Path = readonly (string | number)[];
+
+/** In YAML 1.1, the name of other fields to take over; in quotes, a name like others. */
+export const MERGE_KEY = "<<";
 
 /** A sentence about a value of a file. */
 export interface Remark {
@@ -27,6 +31,8 @@ function meaning({ code, message, pos: [offset] }: YAMLError, text: string): str
   if (code === "DUPLICATE_KEY")
     return `The field ${/^[^:\n]*/.exec(text.slice(offset))![0].trim()} occurs twice.`;
   if (code === "MULTIPLE_DOCS") return "A file must contain one document, with no others after ---.";
+  if (code === "NON_STRING_KEY")
+    return "The name of a field must be a text, and not a list, fields or an alias.";
   if (/call stack/.test(message)) return "The values are nested too deeply.";
   return withPeriod(message.replace(/closing ["']quote/, "closing quotation mark"));
 }
@@ -116,7 +122,7 @@ export class YamlFile {
     const problems: string[] = [];
     visit(this.document, {
       Pair: (_, { key }) => {
-        if (isScalar(key) && key.value === "<<")
+        if (isScalar(key) && key.value === MERGE_KEY && key.type === Scalar.PLAIN)
           problems.push(
             this.problem(
               offsetOf(key),
