@@ -3,7 +3,7 @@ import Ajv from "ajv";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
-import { makeRecords, Workplace } from "./folders";
+import { beforeFirstMutation, makeRecords, Workplace } from "./folders";
 
 const running = useApp();
 const SECRETS = {
@@ -421,6 +421,38 @@ describe("apply leaves what somebody has changed after it was read, and asks to 
     expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
     expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
   });
+});
+
+test("apply reads each record alone before its change, and all records only twice", async () => {
+  const { place } = await fresh();
+  await place.run(["apply", "."]);
+  const listsAt = async (description: string) => {
+    for (const number of [1, 2, 3]) {
+      place.write(`workflows/w${number}.yaml`, `key: w${number}\nname: W\ndescription: ${description}\n`);
+      place.write(
+        `webhooks/h${number}.yaml`,
+        `key: h${number}\nurl: https://example.com/${description}\nsecret: \${CRM_SECRET}\n`,
+      );
+      place.write(
+        `deployments/d${number}.yaml`,
+        `key: d${number}\ntype: API\nworkflow: w${number}\nenabled: ${description === "changed"}\n`,
+      );
+    }
+    const bodies: string[] = [];
+    const { url, stop } = await beforeFirstMutation(
+      place.running.url,
+      () => Promise.resolve(),
+      "mutation",
+      (body) => bodies.push(body),
+    );
+    const way = new Workplace(place.folder, { ...place.running, url }, place.environment);
+    expect(await way.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+    stop();
+    return bodies.filter((body) => /workflowsConnection|webhookDestinations\(|\{ deployments/.test(body))
+      .length;
+  };
+  await listsAt("new");
+  expect(await listsAt("changed")).toBe(6);
 });
 
 test("an assistant that has changed since it was read keeps its project and missingVariables, too", async () => {

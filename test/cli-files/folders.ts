@@ -93,13 +93,20 @@ export class Workplace {
 /**
  * A way to a server on which something happens between the requests that read and those that change.
  * @param mutation text of the first request that waits for it
+ * @param watch gets the body of each request
  */
-export async function beforeFirstMutation(url: string, work: () => Promise<unknown>, mutation = "mutation") {
+export async function beforeFirstMutation(
+  url: string,
+  work: () => Promise<unknown>,
+  mutation = "mutation",
+  watch: (body: string) => void = () => undefined,
+) {
   let done: Promise<unknown> | undefined;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = await request.toArray();
       const body = Buffer.concat(chunks);
+      watch(body.toString());
       if (body.includes(mutation)) await (done ??= work());
       const { "x-api-key": key = "", "content-type": type = "" } = request.headers;
       const answer = await fetch(`${url}${request.url}`, {

@@ -14,8 +14,10 @@ interface Row {
   readonly project: { readonly name: string } | null;
 }
 
-const LIST =
-  "{ deployments { id key type enabled assistant { id } assistantVersion workflow { id } telephonyConnection { phoneNumber } project { name } } }";
+const FIELDS =
+  "id key type enabled assistant { id } assistantVersion workflow { id } telephonyConnection { phoneNumber } project { name }";
+const LIST = `{ deployments { ${FIELDS} } }`;
+const ONE = `query ($id: ID!) { deployment(id: $id) { ${FIELDS} } }`;
 const CREATE = "mutation ($input: CreateDeploymentInput!) { record: createDeployment(input: $input) { id } }";
 const UPDATE =
   "mutation ($id: ID!, $input: UpdateDeploymentInput!) { updateDeployment(id: $id, input: $input) { id } }";
@@ -26,22 +28,34 @@ export async function readDeployments(
   keys: ReadonlyMap<string, string>,
 ): Promise<RemoteRecord[]> {
   const { deployments } = await connection.graphql<{ deployments: readonly Row[] }>(LIST);
-  return [...deployments].reverse().map((row) => {
-    const { id, key, type, enabled, assistantVersion, telephonyConnection, project } = row;
-    const assistant = keys.get(row.assistant?.id ?? "") ?? null;
-    const workflow = keys.get(row.workflow?.id ?? "") ?? null;
-    const number = telephonyConnection?.phoneNumber ?? null;
-    return {
-      kind: "deployment",
-      id,
-      key,
-      label: `${type} ${assistant ?? workflow ?? ""}`,
-      fields: {
-        ...{ key, type, enabled, assistant, assistantVersion, workflow, number },
-        project: project?.name ?? null,
-      },
-    };
-  });
+  return [...deployments].reverse().map((row) => recordOf(row, keys));
+}
+
+/** Reads one deployment. @throws RequestError */
+export async function readDeployment(
+  { connection }: Reading,
+  id: string,
+  keys: ReadonlyMap<string, string>,
+): Promise<RemoteRecord> {
+  const { deployment } = await connection.graphql<{ deployment: Row }>(ONE, { id });
+  return recordOf(deployment, keys);
+}
+
+function recordOf(row: Row, keys: ReadonlyMap<string, string>): RemoteRecord {
+  const { id, key, type, enabled, assistantVersion, telephonyConnection, project } = row;
+  const assistant = keys.get(row.assistant?.id ?? "") ?? null;
+  const workflow = keys.get(row.workflow?.id ?? "") ?? null;
+  const number = telephonyConnection?.phoneNumber ?? null;
+  return {
+    kind: "deployment",
+    id,
+    key,
+    label: `${type} ${assistant ?? workflow ?? ""}`,
+    fields: {
+      ...{ key, type, enabled, assistant, assistantVersion, workflow, number },
+      project: project?.name ?? null,
+    },
+  };
 }
 
 /** @returns the id. @throws RequestError */

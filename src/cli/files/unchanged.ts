@@ -1,12 +1,12 @@
 import { equal } from "./changes";
-import { readDeployments } from "./deployments";
+import { readDeployment } from "./deployments";
 import { WITHOUT_KEY, type Reading, type Remote, type RemoteRecord } from "./remote";
-import { readWebhooks } from "./webhooks";
-import { readWorkflows } from "./workflows";
+import { readWebhook } from "./webhooks";
+import { readWorkflow } from "./workflows";
 
 const VERSION = "query ($id: ID!) { assistant(id: $id) { version { number } } }";
 
-/** Whether the server still has a record as it was read: of an assistant, its version. @throws RequestError */
+/** Whether the server still has a record as it was read: of an assistant, its version. @throws RequestError also if it is gone */
 export async function isUnchanged(reading: Reading, remote: Remote, record: RemoteRecord): Promise<boolean> {
   const { kind, id } = record;
   if (kind === "assistant") {
@@ -17,12 +17,11 @@ export async function isUnchanged(reading: Reading, remote: Remote, record: Remo
     return assistant.version.number === record.version;
   }
   const keys = new Map(remote.records.map((one) => [one.id, one.key ?? WITHOUT_KEY]));
-  const projects = [...remote.names.projects].flatMap(([name, ids]) => ids.map((id) => ({ id, name })));
   const readers = {
-    webhook: () => readWebhooks(reading, projects),
-    workflow: () => readWorkflows(reading, keys),
-    deployment: () => readDeployments(reading, keys),
+    webhook: () => readWebhook(reading, id),
+    workflow: () => readWorkflow(reading, id, keys),
+    deployment: () => readDeployment(reading, id, keys),
   };
-  const now = (await readers[kind]()).find((one) => one.id === id);
-  return now !== undefined && equal(now.fields, record.fields);
+  const now = await readers[kind]();
+  return equal(now.fields, record.fields);
 }

@@ -12,6 +12,7 @@ interface Row {
 
 const LIST =
   "query ($projectId: ID) { webhookDestinations(projectId: $projectId) { id key name url events } }";
+const ONE = "query ($id: ID!) { webhookDestination(id: $id) { id key name url events project { name } } }";
 const SECRET = "query ($id: ID!) { webhookDestination(id: $id) { secret } }";
 const CREATE =
   "mutation ($input: CreateWebhookDestinationInput!) { record: createWebhookDestination(input: $input) { id } }";
@@ -28,17 +29,25 @@ export async function readWebhooks(
     const { webhookDestinations } = await connection.graphql<{ webhookDestinations: readonly Row[] }>(LIST, {
       projectId: project.id,
     });
-    for (const { id, key, name, url, events } of [...webhookDestinations].reverse())
-      records.push({
-        kind: "webhook",
-        id,
-        key,
-        label: name ?? new URL(url).hostname,
-        fields: { key, name, url, secret: new Secret(undefined), events, project: project.name },
-      });
+    for (const row of [...webhookDestinations].reverse()) records.push(recordOf(row, project.name));
   }
   return records;
 }
+
+/** Reads one webhook destination, without its secret. @throws RequestError */
+export async function readWebhook({ connection }: Reading, id: string): Promise<RemoteRecord> {
+  type OneRow = Row & { readonly project: { readonly name: string } | null };
+  const { webhookDestination } = await connection.graphql<{ webhookDestination: OneRow }>(ONE, { id });
+  return recordOf(webhookDestination, webhookDestination.project?.name ?? null);
+}
+
+const recordOf = ({ id, key, name, url, events }: Row, project: string | null): RemoteRecord => ({
+  kind: "webhook",
+  id,
+  key,
+  label: name ?? new URL(url).hostname,
+  fields: { key, name, url, secret: new Secret(undefined), events, project },
+});
 
 /** The stored secret of a destination. The audit log records that it was read. @throws RequestError */
 export async function secretOf(connection: Connection, id: string): Promise<string> {

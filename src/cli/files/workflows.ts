@@ -48,17 +48,20 @@ function fieldNames(schemas: Schemas): {
   };
 }
 
+function selectionOf(schemas: Schemas): string {
+  const { node, edge } = fieldNames(schemas);
+  return `id key name description project { name }
+    nodes { id assistant { id } ${node.join(" ")} }
+    edges { id fromNodeId toNodeId ${edge.join(" ")} }`;
+}
+
 /** Reads all workflows, oldest first. @param keys of live assistants by their ids. @throws RequestError */
 export async function readWorkflows(
   { connection, schemas }: Reading,
   keys: ReadonlyMap<string, string>,
 ): Promise<RemoteRecord[]> {
-  const { node, edge } = fieldNames(schemas);
   const query = `query ($after: String) { workflowsConnection(first: ${PAGE}, after: $after, orderBy: OLDEST_FIRST) {
-    nodes { id key name description project { name }
-      nodes { id assistant { id } ${node.join(" ")} }
-      edges { id fromNodeId toNodeId ${edge.join(" ")} } }
-    pageInfo { hasNextPage endCursor } } }`;
+    nodes { ${selectionOf(schemas)} } pageInfo { hasNextPage endCursor } } }`;
   const records: RemoteRecord[] = [];
   let after: string | null = null;
   for (;;) {
@@ -69,6 +72,17 @@ export async function readWorkflows(
     if (!hasNextPage) return records;
     after = endCursor;
   }
+}
+
+/** Reads one workflow. @throws RequestError */
+export async function readWorkflow(
+  { connection, schemas }: Reading,
+  id: string,
+  keys: ReadonlyMap<string, string>,
+): Promise<RemoteRecord> {
+  const query = `query ($id: ID!) { workflow(id: $id) { ${selectionOf(schemas)} } }`;
+  const { workflow } = await connection.graphql<{ workflow: Row }>(query, { id });
+  return recordOf(workflow, keys);
 }
 
 function recordOf(row: Row, keys: ReadonlyMap<string, string>): RemoteRecord {
