@@ -191,6 +191,22 @@ describe("the versions of an assistant", () => {
     expect(await changes(2, 8)).toEqual(["REPLACE 1/name"]);
   });
 
+  test("a nested function that is changed beside an inserted one is recognized by its name", async () => {
+    const id = await newAssistant(running.api);
+    const nested = (name: string, description: string) => ({
+      type: "function",
+      function: { name, description },
+    });
+    await patch(id, "/chat", { functions: [nested("find", ""), nested("book", "")] });
+    await patch(id, "/chat", {
+      functions: [nested("greet", ""), nested("find", "Finds."), nested("book", "")],
+    });
+    expect((await diff(id, 2, 3)).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+      "ADD /chat/functions/0",
+      "REPLACE /chat/functions/1/function/description",
+    ]);
+  });
+
   test("whatever changes are made, restoring version n gives document n, and a difference leads from one to the other", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {

@@ -91,8 +91,12 @@ function aligned(before: readonly unknown[], after: readonly unknown[]): Stretch
 /** A text that identifies a value of a list: the name of a function, or the whole value. */
 function identityOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  return isObject(value) && typeof value.name === "string" ? `name ${value.name}` : exactText(value);
+  const name = isObject(value) ? nameOf(value) : undefined;
+  return typeof name === "string" ? `name ${name}` : exactText(value);
 }
+
+/** The name of a function stands in the object itself, or in its `function`. */
+const nameOf = (value: JsonObject): unknown => (isObject(value.function) ? value.function : value).name;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
