@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { logOf } from "../../src/cli/import/log-of";
 import { Http, ImportStoppedError, RefusedError } from "../../src/cli/import/http";
-import { Source } from "../../src/cli/import/source";
+import { Report } from "../../src/cli/import/report";
+import { entriesIn, Source } from "../../src/cli/import/source";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
@@ -302,4 +303,70 @@ test("the import waits once for a server of files that is away, and refuses its 
   expect(said).toHaveLength(1);
   expect((await source.content("/rest/openapi.json", open)).status).toBe(200);
   await expect(new Source(open, away).content("/a", open)).rejects.toThrow(ImportStoppedError);
+});
+
+describe("a list of the source", () => {
+  const report = () => new Report();
+  const text = (one: Report) => one.lines().join("\n");
+
+  /** A source whose list has the records that are left, in pages of three. */
+  function sourceOf(records: { id: string }[], counted = () => records.length) {
+    const answer = (url: string) => {
+      const page = Number(new URL(url).searchParams.get("page"));
+      const data = records.slice((page - 1) * 3, page * 3);
+      const meta = { itemCount: counted(), hasNextPage: records.length > page * 3 };
+      return { status: 200, type: "application/json", body: Buffer.from(JSON.stringify({ data, meta })) };
+    };
+    const http = { send: (url: string) => Promise.resolve(answer(url)) } as unknown as Http;
+    return new Source(http, running.url);
+  }
+
+  test("has each record that stays, although others are deleted while it is read", async () => {
+    const records = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}` }));
+    const found: unknown[] = [];
+    for await (const { id } of sourceOf(records).list("/list", "record", report())) {
+      found.push(id);
+      if (["r0", "r5"].includes(String(id))) records.shift();
+    }
+    expect(found.toSorted()).toEqual(Array.from({ length: 10 }, (_, index) => `r${index}`));
+  });
+
+  test("ends although the source counts other records in each answer", async () => {
+    let count = 0;
+    const source = sourceOf([{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }], () => count++);
+    const found: unknown[] = [];
+    for await (const { id } of source.list("/list", "record", report())) found.push(id);
+    expect(found).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("with entries that are no objects says so", () => {
+    const noted = report();
+    expect(entriesIn(["text", { id: 1 }], "/list", noted)).toEqual([{ id: 1 }]);
+    expect([noted.isIncomplete, text(noted)]).toEqual([
+      true,
+      expect.stringContaining("The source lists entries of /list that are no objects."),
+    ]);
+  });
+
+  test.each([
+    ["/rest/v1/organization/keys", "API keys: "],
+    ["/rest/v1/settings", "Webhook destinations: "],
+    ["/rest/v1/files?order=asc&page=1&take=100", "Files: "],
+    ["/rest/v1/assistants/8/logs?order=asc&page=1&take=100", "Logs: "],
+  ])("that is none at %s is listed, and not read as an empty one", async (path, part) => {
+    const { code, stdout } = await importFrom({
+      "/rest/v1/organization": { id: "9" },
+      "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: 8, name: "Eight" }]),
+      "/rest/v1/assistants/8/logs?order=asc&page=1&take=100": [],
+      "/rest/v1/files?order=asc&page=1&take=100": [],
+      "/rest/v1/organization/keys": [],
+      "/rest/v1/settings": [],
+      [path]: { message: "Under maintenance" },
+    });
+    const [plain] = path.split("?");
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringContaining(`${part}The source answers ${plain} with something else than a list.`),
+    ]);
+  });
 });

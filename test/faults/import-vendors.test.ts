@@ -344,6 +344,30 @@ describe("parley import vapi", () => {
   });
 });
 
+test.each([
+  ["vapi", "GET /assistant?limit=100"],
+  ["retell", "POST /v2/list-agents?limit=100"],
+])(
+  "a service of %s that answers without a list is named, and not read as one without assistants",
+  async (vendor, path) => {
+    const url = await service({ [path]: { message: "Under maintenance" } });
+    const { code, stdout, stderr } = await runToEnd(
+      "cli/import",
+      env,
+      vendor,
+      "--from",
+      url,
+      "--from-key",
+      "vendor-key",
+    );
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      "",
+      expect.stringContaining("with something else than a list."),
+    ]);
+  },
+);
+
 describe("parley import retell", () => {
   const { agent_id: id, retellLlmData, ...agent } = retellSample;
   const shared = {
@@ -431,6 +455,21 @@ describe("a file", () => {
   ])("with %s for %s is explained, and nothing else is said", async (_, vendor, content, message) => {
     const { code, stdout, stderr } = await runToEnd("cli/import", env, vendor, fileOf(content));
     expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining(message)]);
+  });
+
+  test.each([
+    ["vapi", "a squad", { id: "s", name: "Squad", members: [{ assistantId: "a" }] }],
+    ["vapi", "a workflow", { id: "w", name: "Flow", model: {}, nodes: [], edges: [] }],
+    ["vapi", "a tool", { id: "t", type: "function", function: { name: "book" } }],
+    ["vapi", "a phone number", { id: "p", name: "Desk", provider: "vapi", number: "+14155550123" }],
+    ["vapi", "a call", { id: "c", type: "webCall", assistantId: "a", transport: {} }],
+    ["vapi", "a chat", { id: "c", name: "Chat", assistantId: "a", input: "Hello" }],
+    ["retell", "a call", { call_id: "c", agent_id: "a", agent_name: "Desk", transcript: "" }],
+    ["retell", "a chat", { chat_id: "c", agent_id: "a", transcript: "" }],
+    ["retell", "a test case", { test_case_definition_id: "t", response_engine: { type: "retell-llm" } }],
+  ])("of %s with %s makes no empty assistant of it", async (vendor, _, content) => {
+    const { code, stderr } = await runToEnd("cli/import", env, vendor, fileOf([content]));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("contains no ")]);
   });
 
   test("that does not exist, or is a folder, is named", async () => {

@@ -1,12 +1,14 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
 import { timeOf, timesIn } from "./log-of";
-import { firstOfEach, objectsIn, textOf } from "./source";
+import { entriesIn, firstOfEach, objectsIn, textOf } from "./source";
 import { defined, type Import } from "./work";
 
 const STORE_KEY = "mutation ImportKey($input: ImportKeyInput!) { importKey(input: $input) { id status } }";
 const STORE_DESTINATION =
   "mutation ImportWebhookDestination($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }";
+const KEYS_PATH = "/rest/v1/organization/keys";
+const SETTINGS_PATH = "/rest/v1/settings";
 const KEYS = "query Keys { keys { id status } }";
 const DESTINATIONS = "query WebhookDestinations { webhookDestinations { id } }";
 
@@ -15,7 +17,7 @@ const MASKED = /…|\*{3}|\.{3}/;
 
 /** Imports the keys with their values, oldest first. */
 export async function importKeys({ source, target, report, progress }: Import): Promise<void> {
-  const listed = objectsIn(await source.json("/rest/v1/organization/keys"));
+  const listed = entriesIn(await source.json(KEYS_PATH), KEYS_PATH, report);
   const keys = await inOrder(source, firstOfEach(listed, "API key", report));
   const stored = objectsIn((await target.run(KEYS)).keys);
   for (const [index, key] of keys.entries()) {
@@ -70,7 +72,7 @@ function inputOf({
 /** Lists show the newest key first; the one that `keys/public` returns must stay the newest of its type. */
 async function inOrder(source: Import["source"], keys: readonly JsonObject[]): Promise<JsonObject[]> {
   const oldestFirst = keys.toReversed();
-  const newest = await source.object("/rest/v1/organization/keys/public").catch((error: unknown) => {
+  const newest = await source.object(`${KEYS_PATH}/public`).catch((error: unknown) => {
     if (error instanceof RefusedError) return undefined;
     throw error;
   });
@@ -80,7 +82,7 @@ async function inOrder(source: Import["source"], keys: readonly JsonObject[]): P
 
 /** Imports the webhook destinations of the organization with their secrets. */
 export async function importDestinations({ source, target, report, progress }: Import): Promise<void> {
-  const listed = objectsIn(await source.json("/rest/v1/settings"));
+  const listed = entriesIn(await source.json(SETTINGS_PATH), SETTINGS_PATH, report);
   const destinations = firstOfEach(listed, "webhook destination", report).toReversed();
   const stored = objectsIn((await target.run(DESTINATIONS)).webhookDestinations);
   for (const [index, { id: given, url, secret, name, events, ...times }] of destinations.entries()) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { Fields } from "./fields";
-import { isObject, objectsIn, required, textOf, type Source } from "./source";
+import { isObject, listIn, objectsIn, required, textOf, type Source } from "./source";
 import { functionFor } from "./vendor-functions";
 import {
   configurationsOf,
@@ -71,6 +71,7 @@ const RETELL: Vendor = {
   noun: "agent",
   lists: ["agents", "items"],
   fields: ["agent_id", "agent_name", "agent", "response_engine", LLM],
+  others: ["call_id", "chat_id", "phone_number", "test_case_definition_id"],
 };
 
 /** Imports agents of Retell. */
@@ -86,9 +87,11 @@ async function readAll(source: Source): Promise<unknown[]> {
   const agents: unknown[] = [];
   for (let key: string | undefined = ""; key !== undefined;) {
     const query: string = `limit=100${key && `&pagination_key=${encodeURIComponent(key)}`}`;
-    const page = await required(() => source.json(`/v2/list-agents?${query}`, POST));
-    const { items, has_more, pagination_key } = isObject(page) ? page : { items: page };
-    const entries: unknown[] = Array.isArray(items) ? items : [];
+    const [page, entries] = await required(async () => {
+      const answer = await source.json(`${LIST}?${query}`, POST);
+      return [answer, listIn(answer, LIST, "items")] as const;
+    });
+    const { has_more, pagination_key } = isObject(page) ? page : {};
     for (const one of objectsIn(entries)) ids.set(textOf(one.agent_id) ?? "", textOf(one.channel) ?? "voice");
     agents.push(...entries.filter((one) => !isObject(one)));
     key = has_more === true ? textOf(pagination_key) : undefined;
@@ -97,6 +100,7 @@ async function readAll(source: Source): Promise<unknown[]> {
   return agents;
 }
 
+const LIST = "/v2/list-agents";
 const POST = { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } } as const;
 
 async function readAgent(source: Source, id: string, channel: string): Promise<JsonObject> {

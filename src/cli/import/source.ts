@@ -3,6 +3,8 @@ import { DeniedError, ImportStoppedError, RefusedError, type Answer, type Http }
 import type { Report } from "./report";
 
 const PAGE_SIZE = 100;
+/** Passes over a list that changes meanwhile; the last one is taken as it is. */
+const MOST_PASSES = 5;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -12,6 +14,21 @@ export const textOf = (value: unknown): string | undefined => {
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;
 };
+
+/** The entries of a list in an answer, also below `name`. @throws RefusedError for something else */
+export function listIn(answer: unknown, path: string, name = "data"): unknown[] {
+  const list = isObject(answer) ? answer[name] : answer;
+  if (Array.isArray(list)) return list as unknown[];
+  throw new RefusedError(200, `The source answers ${path} with something else than a list.`);
+}
+
+/** The objects of a list in an answer. The report says if there are other entries. @throws as `listIn` */
+export function entriesIn(answer: unknown, path: string, report: Report): JsonObject[] {
+  const list = listIn(answer, path);
+  const entries = objectsIn(list);
+  if (entries.length < list.length) report.refuse(`The source lists entries of ${path} that are no objects.`);
+  return entries;
+}
 
 /** The first entry with each id, and those without one. The report lists the others. @param noun of an entry */
 export function firstOfEach(entries: readonly JsonObject[], noun: string, report: Report): JsonObject[] {
@@ -53,20 +70,31 @@ export class Source {
     throw new RefusedError(200, `The source answers ${path} with something else than an object.`);
   }
 
-  /** All entries of a list, oldest first, page after page. @param noun of an entry, for the report about those that a page repeats */
+  /**
+   * All entries of a list, oldest first, page after page. A record that a pass skips, because another one was deleted, is
+   * found by the next. @param noun of an entry, for the report about those that a page repeats
+   */
   async *list(path: string, noun: string, report: Report): AsyncGenerator<JsonObject> {
     const seen = new Set<unknown>();
-    for (let page = 1; ; page++) {
-      const answer = await this.json(`${path}?order=asc&page=${page}&take=${PAGE_SIZE}`);
-      const { data = answer, meta } = isObject(answer) ? answer : {};
-      const entries = objectsIn(data);
-      // A page with nothing new is the answer of a service without pages.
-      const unseen = entries.filter(({ id }) => !seen.has(id));
-      const fresh = firstOfEach(unseen, noun, report);
-      for (const entry of fresh) seen.add(entry.id);
-      yield* fresh;
-      const hasMore = isObject(meta) ? meta.hasNextPage === true : entries.length >= PAGE_SIZE;
-      if (!hasMore || fresh.length === 0) return;
+    for (let pass = 1; pass <= MOST_PASSES; pass++) {
+      const counts = new Set<unknown>();
+      const inPass = new Set<unknown>();
+      for (let page = 1, hasMore = true; hasMore; page++) {
+        const answer = await this.json(`${path}?order=asc&page=${page}&take=${PAGE_SIZE}`);
+        const entries = entriesIn(answer, path, report);
+        const meta = isObject(answer) && isObject(answer.meta) ? answer.meta : undefined;
+        // A page with nothing new is the answer of a service without pages.
+        const hasNew = entries.some(({ id }) => !inPass.has(id));
+        hasMore = hasNew && (meta ? meta.hasNextPage === true : entries.length >= PAGE_SIZE);
+        counts.add(meta?.itemCount);
+        const unseen = entries.filter(({ id }) => !seen.has(id));
+        for (const { id } of entries) {
+          inPass.add(id);
+          seen.add(id);
+        }
+        yield* firstOfEach(unseen, noun, report);
+      }
+      if (counts.size === 1) return;
     }
   }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
 import { Fields } from "./fields";
 import { timeOf } from "./log-of";
-import { isObject, objectsIn, required, textOf, type Source } from "./source";
+import { isObject, listIn, objectsIn, required, textOf, type Source } from "./source";
 import { asWritten, functionFor } from "./vendor-functions";
 import {
   configurationsOf,
@@ -59,6 +59,10 @@ const VAPI: Vendor = {
   noun: "assistant",
   lists: ["assistants", "results", "data"],
   fields: ["id", "name", "model", "firstMessage", "transcriber"],
+  others: [
+    ...["members", "nodes", "type", "number", "metrics", "schema"],
+    ...["assistantId", "assistantIds", "squadId", "workflowId"],
+  ],
 };
 
 /** Imports assistants of Vapi. */
@@ -73,8 +77,7 @@ async function readAll(source: Source, { report }: VendorImport): Promise<unknow
   const all = new Map<unknown, unknown>();
   for (let before = ""; ;) {
     const path = `/assistant?limit=${PAGE_SIZE}${before && `&createdAtLe=${encodeURIComponent(before)}`}`;
-    const answer = await required(() => source.json(path));
-    const page: unknown[] = Array.isArray(answer) ? answer : [];
+    const page = await required(async () => listIn(await source.json(path), path, "results"));
     const fresh = page.filter((one) => !all.has(idOf(one)));
     for (const one of fresh) all.set(idOf(one), one);
     before = textOf(objectsIn(page).at(-1)?.createdAt) ?? "";

@@ -23,10 +23,13 @@ export interface Vendor {
   readonly lists: readonly string[];
   /** Fields of which each assistant has at least one, and no assistant of another vendor. */
   readonly fields: readonly string[];
+  /** Fields of the vendor's other records, such as calls, which no assistant has. */
+  readonly others: readonly string[];
 }
 
 const nounOf = ({ name, noun }: Vendor): string => `${noun} of ${name}`;
-const isOf = ({ fields }: Vendor, entry: JsonObject): boolean => fields.some((name) => name in entry);
+const isOf = ({ fields, others }: Vendor, entry: JsonObject): boolean =>
+  fields.some((name) => name in entry) && !others.some((name) => name in entry);
 
 /** An assistant of a vendor as an input of `importAssistant`, and sentences about everything else. */
 export interface Mapped {
