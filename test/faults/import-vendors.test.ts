@@ -408,6 +408,19 @@ describe("parley import retell", () => {
     expect(again.stdout).toContain("assistants: 0 imported, 2 already here");
   });
 
+  test.each(["form", "json", undefined])(
+    "a function whose parameters have the editor %j is imported",
+    (editor) => {
+      const tool = { ...retellLlmData.general_tools[2], parameter_type: editor };
+      const { input, notes } = mapRetell({
+        ...retellSample,
+        retellLlmData: { ...retellLlmData, general_tools: [tool] },
+      });
+      expect(input).toMatchObject({ chat: { functions: [{ function: { name: "book" } }] } });
+      expect(notes.join("\n")).not.toContain("parameter_type");
+    },
+  );
+
   test("lists a conversation flow in one sentence", () => {
     const nodes = [{ id: "a", instruction: { type: "prompt", text: "Ask {{name}}." } }, { id: "b" }];
     const { notes } = mapRetell({ ...retellSample, conversationFlow: { global_prompt: "Be kind.", nodes } });

@@ -208,13 +208,9 @@ function toolsOf(fields: Fields, notes: string[]) {
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
 
-/** Functions are called by POST with JSON here. */
-function isPost(fields: Fields, path: string): boolean {
-  const [method = "POST", form = "json"] = [`${path}.method`, `${path}.parameter_type`].map((one) =>
-    textOf(fields.peek(one)),
-  );
-  return method === "POST" && form === "json";
-}
+/** Functions are called by POST with JSON here. `parameter_type` only chooses the editor of the parameters. */
+const isPost = (fields: Fields, path: string): boolean =>
+  (textOf(fields.peek(`${path}.method`)) ?? "POST") === "POST";
 
 function functionOf(fields: Fields, path: string, notes: string[]): JsonObject {
   fields.take(`${path}.type`, `${path}.method`, `${path}.parameter_type`, `${path}.url`);
