@@ -16,6 +16,8 @@ const ARCHIVES = statement<{ bytes: string }>(({ table, db }) =>
   table("end_user_exports").whereNotNull("archiveId").select(db.raw("coalesce(sum(size), 0) as bytes")),
 );
 
+const fileUseKey = ({ organizationId }: Scope) => `files ${organizationId}`;
+
 /** A record whose values an operation replaces, possibly in several tables. */
 export interface StoredRecord {
   readonly tables: readonly TenantTable[];
@@ -30,6 +32,8 @@ const LEAST_COUNT_LIFETIME_MS = 1_000;
 const MOST_COUNT_LIFETIME_MS = 60_000;
 /** The most records that one organization creates in a millisecond, on all servers: how long its room lasts at least. */
 const FASTEST_GROWTH = 10;
+/** The same for bytes of files and archives. */
+const FASTEST_BYTES = 1_000_000;
 /** Lifetime of cached stored bytes. */
 const SIZE_LIFETIME_MS = 5_000;
 /** Share of the stored bytes at which the organization is warned. */
@@ -83,7 +87,7 @@ export class Quotas {
     const look = async () => {
       const size = this.whole.of(StoredSize);
       if (!inTransaction) await size.add();
-      const bytes = (await size.bytes()) + (await this.filesAndBytes()).bytes;
+      const bytes = (await size.bytes()) + (await this.fileUse()).bytes;
       return { value: bytes, lifetimeMs: SIZE_LIFETIME_MS };
     };
     return (await this.known("bytes", look))! + growthOf(organizationId);
@@ -126,27 +130,29 @@ export class Quotas {
   /** Maximum size of a new file, in bytes. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
-    const { files } = await this.filesAndBytes();
+    const { files, bytes } = await this.fileUse();
     if (files >= limits.files) throw quotaExceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
-    return this.roomForBytes();
+    return remainingBytes(bytes + (await this.whole.of(StoredSize).bytesNow()), limits.storedBytes);
   }
 
   /** Maximum size of a new archive, in bytes; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
   async roomForBytes(): Promise<number> {
-    const { organizationId, ports } = this.whole;
-    const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
-    return remainingBytes((await this.filesAndBytes()).bytes + rows, ports.quotas.storedBytes);
+    const { bytes } = await this.fileUse();
+    return remainingBytes(
+      bytes + (await this.whole.of(StoredSize).bytesNow()),
+      this.whole.ports.quotas.storedBytes,
+    );
   }
 
   /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
   async checkFile(size: number): Promise<void> {
-    await this.whole.lock(LOCK);
+    if (!this.whole.ports.quotas.usage.has(fileUseKey(this.whole))) await this.whole.lock(LOCK);
     if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
   /** Must be called in the transaction that stores the record of the archive. @throws QUOTA_EXCEEDED */
   async checkBytes(size: number): Promise<void> {
-    await this.whole.lock(LOCK);
+    if (!this.whole.ports.quotas.usage.has(fileUseKey(this.whole))) await this.whole.lock(LOCK);
     if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
@@ -205,6 +211,19 @@ export class Quotas {
   private async count(kind: keyof typeof COUNTED_RECORDS, most: number): Promise<number> {
     const [row] = await this.whole.read(COUNTED_RECORDS[kind].counted, [most]);
     return Number(row!.count);
+  }
+
+  /** Counted files, and bytes of files and archives. With room for many more, the bytes are remembered, without the number. */
+  private async fileUse(): Promise<{ files: number; bytes: number }> {
+    const { usage, ...limits } = this.whole.ports.quotas;
+    const known = usage.get(fileUseKey(this.whole));
+    if (known !== undefined) return { files: 0, bytes: known };
+    const { files, bytes } = await this.filesAndBytes();
+    const room = limits.storedBytes - bytes - (await this.whole.of(StoredSize).bytesNow());
+    const lasting = Math.min((limits.files - files) / FASTEST_GROWTH, room / FASTEST_BYTES);
+    const ttl = Math.min(MOST_COUNT_LIFETIME_MS, lasting);
+    if (ttl >= LEAST_COUNT_LIFETIME_MS) usage.set(fileUseKey(this.whole), bytes, { ttl });
+    return { files, bytes };
   }
 
   /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */

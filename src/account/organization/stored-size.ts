@@ -1,4 +1,4 @@
-import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/connections/growth";
+import { giveBackGrowth, growing, growthOf, takeGrowth } from "../../platform/database/connections/growth";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { Database } from "../../platform/database/database";
@@ -16,6 +16,11 @@ export class StoredSize {
   async bytes(): Promise<number> {
     const [row] = await this.scope.read(READ_SIZE);
     return Number(row?.bytes ?? 0);
+  }
+
+  /** The same with those of this process. */
+  async bytesNow(): Promise<number> {
+    return (await this.bytes()) + growthOf(this.scope.organizationId);
   }
 
   /** Adds the bytes that this process has written. Must not run in a transaction, which would lock the row. */
