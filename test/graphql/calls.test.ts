@@ -137,6 +137,15 @@ describe("a request that would place several calls", () => {
     expect((await api.gql("{ calls { nodes { id } } }")).calls.nodes).toEqual([]);
   });
 
+  test("is allowed if its fragment is repeated, which places one call", async () => {
+    const { api } = await running.otherOrganization();
+    const input = INPUT.replace('"x"', JSON.stringify(await newAssistant(api)));
+    await api.gql(
+      `mutation { ...one ...two } fragment one on Mutation { placeAssistantCall${input} { id } } fragment two on Mutation { ...one }`,
+    );
+    expect((await api.gql("{ calls { nodes { id } } }")).calls.nodes).toHaveLength(1);
+  });
+
   test("is allowed if only one of its operations places a call", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);

@@ -52,6 +52,16 @@ describe("the limits of a GraphQL request", () => {
     expect(await refusal(deep(14))).toEqual(refused(/levels deep/));
   });
 
+  test.each([
+    ["query", "Query"],
+    ["mutation", "Mutation"],
+    ["subscription", "Subscription"],
+  ])("refuse a %s with fragments that repeat one another many times", async (kind, type) => {
+    const fragments = times(26, (n) => `fragment f${n} on ${type} { ...f${n + 1} ...f${n + 1} }`);
+    const query = `${kind} { ...f0 } ${fragments} fragment f26 on ${type} { __typename }`;
+    expect(await refusal(query)).toMatchObject({ status: 400, code: "GRAPHQL_VALIDATION_FAILED" });
+  });
+
   test("accept 15 aliases and refuse 16", async () => {
     const aliases = (count: number) => `{ ${times(count, (n) => `a${n}: organization { id }`)} }`;
     await running.api.gql(aliases(15));

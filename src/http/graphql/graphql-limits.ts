@@ -48,18 +48,20 @@ export function rulesOf(): ValidationRule[] {
 /** Refuses mutations that would place two calls, because a placed call cannot be undone. */
 function oneCall(context: ValidationContext): ASTVisitor {
   const fields = context.getSchema().getMutationType()?.getFields() ?? {};
-  const placing = ({ selections }: SelectionSetNode, path: readonly string[]): FieldNode[] =>
+  // Each fragment is read once: spreads that repeat it add no field, and fragments that repeat others would take forever.
+  const placing = ({ selections }: SelectionSetNode, seen: Set<string>): FieldNode[] =>
     selections.flatMap((node) => {
       if (node.kind === Kind.FIELD) return fields[node.name.value]?.extensions.dials ? [node] : [];
-      if (node.kind === Kind.INLINE_FRAGMENT) return placing(node.selectionSet, path);
+      if (node.kind === Kind.INLINE_FRAGMENT) return placing(node.selectionSet, seen);
       const name = node.name.value;
-      const fragment = path.includes(name) ? undefined : context.getFragment(name);
-      return fragment ? placing(fragment.selectionSet, [...path, name]) : [];
+      const fragment = seen.has(name) ? undefined : context.getFragment(name);
+      seen.add(name);
+      return fragment ? placing(fragment.selectionSet, seen) : [];
     });
   return {
     OperationDefinition: (operation) => {
       if (operation.operation !== OperationTypeNode.MUTATION) return;
-      const [, second] = placing(operation.selectionSet, []);
+      const [, second] = placing(operation.selectionSet, new Set());
       if (second)
         context.reportError(
           new GraphQLError("A document may place only one call. Send a request for each call.", {
