@@ -193,6 +193,35 @@ describe("a stream ends", () => {
     expect(await following.end).toMatchObject([{ extensions: { code: "UNAUTHENTICATED" } }]);
   });
 
+  test("with UNAUTHENTICATED when its key is deactivated before its body has arrived", async () => {
+    const keys = "/rest/v1/organization/keys";
+    const key = await running.api.post(keys, { type: "SECRET", status: "ACTIVE" }, 200);
+    const isAccepted = async () => {
+      const { key: used } = await running.api.gql("query ($id: ID!) { key(id: $id) { lastUsedAt } }", {
+        id: key.id,
+      });
+      return used.lastUsedAt !== null;
+    };
+    const body = new TransformStream<Uint8Array, Uint8Array>();
+    const answer = fetch(`${running.url}/graphql`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream",
+        "X-API-Key": key.value,
+      },
+      body: body.readable,
+      duplex: "half",
+    } as RequestInit);
+    const writer = body.writable.getWriter();
+    await writer.write(Buffer.from('{"query":'));
+    await until(isAccepted);
+    await running.api.patch(`${keys}/${key.id}`, { status: "INACTIVE" }, 200);
+    await writer.write(Buffer.from(`${JSON.stringify(FIRST)}}`));
+    await writer.close();
+    expect(await (await answer).text()).toMatch(/"code":"UNAUTHENTICATED".*event: complete/s);
+  });
+
   test("at the limits of open streams with 429, and the next one may open after one has closed", async () => {
     const aborts = Array.from({ length: MOST }, () => new AbortController());
     const from = { "X-Forwarded-For": "203.0.113.9" };

@@ -179,6 +179,17 @@ describe("a WebSocket is closed", () => {
     expect((await made.closed).code).toBe(4403);
   });
 
+  test("when its key was deactivated while its server heard no notifications", async () => {
+    const { id, value } = await running.api.post(KEYS, {}, 200);
+    const { made } = await follow({ "X-API-Key": value });
+    await running.database.query("update api_keys set status = 'INACTIVE' where id = $1", [id]);
+    await running.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name like 'parley listener%' and datname = current_database()`,
+    );
+    expect((await made.closed).code).toBe(4403);
+  });
+
   test("when its token expires", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", { expiresIn: "2s" }, 200);
     const { made } = await follow({ Authorization: `Bearer ${token}` });

@@ -5,7 +5,7 @@ import type { Listener } from "../../platform/database/notifications/listener";
 
 export interface WatchOptions {
   readonly credentials: Pick<Credentials, "stillValid">;
-  readonly listener: Pick<Listener, "on">;
+  readonly listener: Pick<Listener, "on" | "onRenewed">;
 }
 
 /** Longest pause between two checks of a credential that expires, in ms. */
@@ -20,7 +20,8 @@ export function watchCredential(
   let timer: NodeJS.Timeout | undefined;
   let isWatched = true;
   const check = async () => {
-    if (!(await credentials.stillValid(caller).catch(() => true))) onExpired();
+    const isValid = await credentials.stillValid(caller).catch(() => true);
+    if (isWatched && !isValid) onExpired();
     else schedule();
   };
   const schedule = () => {
@@ -29,11 +30,14 @@ export function watchCredential(
     const left = caller.expiresAt.getTime() - currentTime() + 50;
     timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), MAX_CHECK_INTERVAL_MS));
   };
-  schedule();
-  const unsubscribe = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
+  const unsubscribers = [
+    listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check())),
+    listener.onRenewed(() => void check()),
+  ];
+  void check(); // the credential may have changed since it was accepted, such as while the body arrived
   return () => {
     isWatched = false;
     clearTimeout(timer);
-    unsubscribe();
+    for (const unsubscribe of unsubscribers) unsubscribe();
   };
 }

@@ -23,7 +23,7 @@ export interface SocketOptions {
   readonly introspection: boolean;
   readonly persisted: PersistedOperations | undefined;
   readonly credentials: Credentials;
-  readonly listener: Pick<Listener, "on">;
+  readonly listener: Pick<Listener, "on" | "onRenewed">;
   /** @param tooSlow closes the socket of a subscriber that reads too slowly */
   readonly makeContext: (
     caller: Caller,
