@@ -99,7 +99,7 @@ export async function openService(
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: installationStorage(storage, knex, () => fileStore),
     ...{ answers, logger, metrics },
-    forgetKey: (id) => credentials.forget(id),
+    forgetKey: (organizationId, id) => credentials.forget(organizationId, id),
     jobSlot: (id) => background?.jobSlot(id),
     deliveryRoom: (id, event) => background?.deliveryRoom(id, event),
     replica: replication?.replica,

@@ -172,6 +172,23 @@ describe("an imported key", () => {
     expect((await limited.gqlError('{ key(id: "key/1") { value } }')).extensions.code).toBe("KEY_NOT_FOUND");
   });
 
+  test("with the id of another organization's key acts for its own organization", async () => {
+    const theirs = await running.otherOrganization();
+    const { organization } = await theirs.api.gql("{ organization { id } }");
+    const { keys } = await theirs.api.gql("{ keys { id value } }");
+    const { id } = keys.find(({ value }: { value: string }) => value === theirs.secretKey);
+    const other = await importer.gql("{ organization { id } }");
+    await importer.gql(KEY, { input: { id, value: `${VALUE}-same` } });
+    const imported = running.api.as({ "X-API-Key": `${VALUE}-same` });
+    for (let round = 0; round < 2; round++) {
+      expect(await imported.gql("{ organization { id } }")).toEqual(other);
+      expect(await theirs.api.gql("{ organization { id } }")).toEqual({ organization });
+    }
+    await importer.gql(KEY, { input: { id, value: `${VALUE}-same`, status: "INACTIVE" } });
+    await imported.get("/rest/v1/assistants", 401);
+    await theirs.api.get("/rest/v1/assistants", 200);
+  });
+
   test("becomes inactive with the source, but never active again", async () => {
     const input = { id: "key/2", value: `${VALUE}-2` };
     await importer.gql(KEY, { input });

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { currentTime } from "../../platform/clock";
-import type { Database } from "../../platform/database/database";
+import type { Database, OwnedRecord } from "../../platform/database/database";
 import { statement } from "../../platform/database/statement";
 import type { Listener } from "../../platform/database/notifications/listener";
 import { DomainError } from "../../platform/errors";
@@ -41,11 +41,14 @@ const KEY_BY_ID = statement<StoredKey>(({ table, $, db }) =>
     .where({ id: $(1) }),
 );
 
+/** Identifies a key in all organizations: imported keys may have the same id in several. */
+const nameOf = (organizationId: string, id: string): string => JSON.stringify([organizationId, id]);
+
 /** Authenticates callers. Keys are cached until a notification says that they have changed. */
 export class Credentials {
   private readonly keys = new LRUCache<string, CachedKey>({ max: 10_000, ttl: 300_000 });
-  /** Ids of keys, by a digest that takes a fifth of the time of that in the database. */
-  private readonly ids = new LRUCache<string, string>({ max: 10_000, ttl: 300_000 });
+  /** Keys by a digest of their value that takes a fifth of the time of that in the database. */
+  private readonly owned = new LRUCache<string, OwnedRecord<"keyId">>({ max: 10_000, ttl: 300_000 });
   private readonly tokens = new LRUCache<string, TokenClaims>({ max: 10_000, ttl: 300_000 });
   private readonly lastUses = new Map<string, number>();
   /** Incremented at each change, so that a read that started before the change is not cached. */
@@ -56,7 +59,7 @@ export class Credentials {
     private readonly crypto: Crypto,
     private readonly listener: Listener,
   ) {
-    listener.on(KEYS_CHANNEL, ({ keyId }) => this.forget(keyId!));
+    listener.on(KEYS_CHANNEL, ({ organizationId, keyId }) => this.forget(organizationId!, keyId!));
     listener.onRenewed(() => this.forgetAll());
   }
 
@@ -83,15 +86,15 @@ export class Credentials {
   }
 
   /** Removes a key from the cache. */
-  forget(keyId: string): void {
+  forget(organizationId: string, keyId: string): void {
     this.generation++;
-    this.keys.delete(keyId);
+    this.keys.delete(nameOf(organizationId, keyId));
   }
 
   forgetAll(): void {
     this.generation++;
     this.keys.clear();
-    this.ids.clear();
+    this.owned.clear();
   }
 
   private async byKey(value: string): Promise<Caller> {
@@ -124,34 +127,36 @@ export class Credentials {
 
   private async keyByValue(value: string): Promise<CachedKey | undefined> {
     const digest = hash("sha256", value, "base64");
-    const known = this.ids.get(digest);
-    const cached = known === undefined ? undefined : this.cached(known);
+    const known = this.owned.get(digest);
+    const cached = known && this.cached(nameOf(known.organizationId, known.keyId));
     if (cached) return cached;
     const found = await this.database.ownerOfKey(this.crypto.lookups(value));
     if (!found) return undefined;
-    this.ids.set(digest, found.keyId);
+    this.owned.set(digest, found);
     return this.keyById(found.organizationId, found.keyId);
   }
 
   private async keyById(organizationId: string, id: string): Promise<CachedKey | undefined> {
-    const cached = this.cached(id);
+    const name = nameOf(organizationId, id);
+    const cached = this.cached(name);
     if (cached) return cached;
     const { generation } = this;
     const scope = this.database.scope(organizationId);
     const [stored] = await scope.read(KEY_BY_ID, [id]);
     const key = stored && { ...stored, endsAt: performance.now() + (stored.remainingMs ?? Infinity) };
-    if (key && generation === this.generation) this.keys.set(id, key);
+    if (key && generation === this.generation) this.keys.set(name, key);
     return key;
   }
 
-  private cached(id: string): CachedKey | undefined {
-    return this.listener.connected ? this.keys.get(id) : undefined;
+  private cached(name: string): CachedKey | undefined {
+    return this.listener.connected ? this.keys.get(name) : undefined;
   }
 
   private touch({ organizationId, id }: CachedKey): void {
     const now = currentTime();
-    if (now - (this.lastUses.get(id) ?? 0) < LAST_USED_PRECISION_MS) return;
-    this.lastUses.set(id, now);
+    const name = nameOf(organizationId, id);
+    if (now - (this.lastUses.get(name) ?? 0) < LAST_USED_PRECISION_MS) return;
+    this.lastUses.set(name, now);
     const scope = this.database.scope(organizationId);
     // Not awaited: a request neither waits for this update nor fails with it.
     void scope

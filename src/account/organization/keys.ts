@@ -187,7 +187,7 @@ export class Keys {
       await scope.notify(KEYS_CHANNEL, { keyId: id });
       return changed ?? missing("Key", id);
     });
-    this.scope.ports.forgetKey(id);
+    this.scope.ports.forgetKey(this.scope.organizationId, id);
     return row;
   }
 

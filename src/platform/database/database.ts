@@ -231,7 +231,7 @@ export class Database {
 }
 
 /** Id of a record with that of its organization. */
-type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
+export type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
 /** A pending delivery, as its place in the order in which queues are repaired. */
 export type PendingDelivery = OwnedRecord<"destinationId" | "eventId" | "deliveryId">;

@@ -216,5 +216,5 @@ export interface Ports {
   /** Takes room for deliveries; undefined if this process makes none, or knows no destination that gets such events. */
   readonly deliveryRoom: (organizationId: string, event: EventKind) => DeliveryRoom | undefined;
   /** Removes a key from this process's cache immediately; other processes are notified. */
-  readonly forgetKey: (keyId: string) => void;
+  readonly forgetKey: (organizationId: string, keyId: string) => void;
 }
