@@ -4,7 +4,8 @@ import pg from "pg";
 import { useApp } from "../support/app";
 import { earlier } from "../support/earlier";
 import { queueAll, someoneWaits } from "../support/database";
-import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
+import { newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
+import { importerOf } from "../support/importers";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/until";
 
@@ -259,4 +260,30 @@ test("a secret that keys:rotate re-encrypts while it is changed stays re-encrypt
   expect(await changed).toHaveProperty("secret", "second");
   const former = "select former_sealed_secret as former from webhook_destinations where id = $1";
   expect(await running.database.query(former, [id])).toEqual([{ former: sealed }]);
+});
+
+test("gets its events if a destination of another organization has its id", async () => {
+  const { api } = await running.otherOrganization();
+  const theirs = await new Receiver().start();
+  const input = { id, url: theirs.url, secret: "theirs" };
+  await (
+    await importerOf(api)
+  ).gql(
+    "mutation ($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }",
+    {
+      input,
+    },
+  );
+  for (const [client, { received }, words] of [
+    [running.api, receiver, "first"],
+    [api, theirs, "second"],
+    [running.api, receiver, "third"],
+  ] as const) {
+    await say(client, await newChat(client, await quietAssistant(client)), words);
+    await until(() => received.some(({ text }) => text.includes(words)));
+  }
+  expect(theirs.received.filter(({ text }) => /first|third/.test(text))).toEqual([]);
+  expect(receiver.received.filter(({ text }) => text.includes("second"))).toEqual([]);
+  await api.delete(`/rest/v1/settings/${id}`, 200);
+  await theirs.stop();
 });

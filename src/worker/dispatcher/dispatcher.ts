@@ -10,6 +10,7 @@ import { DELIVERIES_CHANNEL } from "../../events/events/record";
 import { DeliveryQueues, type BegunDelivery } from "../../events/webhooks/queues";
 import { Lookout } from "../../platform/lookout";
 import { Lanes, type Lane } from "./lanes";
+import { nameOf } from "./places";
 import { QueueRuns, type RunOptions, type Taken } from "./queue-runs";
 
 export interface DispatcherOptions extends Omit<RunOptions, "scopeOf" | "lanes" | "ended" | "isStopping"> {
@@ -149,14 +150,15 @@ export class Dispatcher {
 
   /** Adds the queues of new deliveries of a server of an older version, and wakes the lane. */
   private async repair(organizationId: string, destinationId: string): Promise<void> {
-    if (this.repairing.has(destinationId) || this.stopped) return;
-    this.repairing.add(destinationId);
+    const name = nameOf({ organizationId, destinationId });
+    if (this.repairing.has(name) || this.stopped) return;
+    this.repairing.add(name);
     try {
       await this.scope(organizationId).of(DeliveryQueues).repair(destinationId);
     } catch (error) {
       this.warn(error, "queues of deliveries were not added");
     } finally {
-      this.repairing.delete(destinationId);
+      this.repairing.delete(name);
     }
     this.wake(organizationId, destinationId);
   }
@@ -187,7 +189,7 @@ export class Dispatcher {
 
   /** One scope for what is stored within a short time, so that a destination is read once after each of its changes. */
   private sharedScope(organizationId: string, { destinationId, changedAt }: StartedDelivery): Scope {
-    const key = `${destinationId} ${changedAt}`;
+    const key = `${nameOf({ organizationId, destinationId })} ${changedAt}`;
     const known = this.shared.get(key);
     if (known) return known;
     const scope = this.scope(organizationId);

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { EventKind } from "../../platform/ports/ports";
-import { isQuick, Places, type Holder, type Limits } from "./places";
+import { isQuick, nameOf, Places, type Holder, type Limits } from "./places";
 import { Receivers } from "./receivers";
 
 /** Limits of attempts that are under way, which receivers notice. */
@@ -49,8 +49,7 @@ export class Lanes {
 
   /** Notes that deliveries to a destination may be due. */
   markPending(organizationId: string, destinationId: string): Lane {
-    const known = this.busy.get(destinationId) ?? this.idle.get(destinationId);
-    const lane = known ?? {
+    const lane = this.known(organizationId, destinationId) ?? {
       organizationId,
       destinationId,
       lastAnswerMs: undefined,
@@ -81,7 +80,7 @@ export class Lanes {
     const lanes: Lane[] = [];
     for (const id of this.receivers.of(organizationId, kind)) {
       if (lanes.length === MAX_OFFERED) break;
-      const lane = this.busy.get(id) ?? this.idle.get(id);
+      const lane = this.known(organizationId, id);
       if (!lane || !isQuick(lane)) this.receivers.remove(organizationId, kind, id);
       else if (!lane.filling && !this.marked.has(lane) && this.capacity(lane) > 0) lanes.push(lane);
     }
@@ -152,13 +151,18 @@ export class Lanes {
   /** Moves a lane without pending deliveries or queues to the idle ones. */
   release(lane: Lane): void {
     if (this.queues.held(lane) > 0 || lane.filling || this.marked.has(lane)) return;
-    this.busy.delete(lane.destinationId);
-    this.idle.set(lane.destinationId, lane);
+    this.busy.delete(nameOf(lane));
+    this.idle.set(nameOf(lane), lane);
+  }
+
+  private known(organizationId: string, destinationId: string): Lane | undefined {
+    const name = nameOf({ organizationId, destinationId });
+    return this.busy.get(name) ?? this.idle.get(name);
   }
 
   private keep(lane: Lane): void {
-    this.idle.delete(lane.destinationId);
-    this.busy.set(lane.destinationId, lane);
+    this.idle.delete(nameOf(lane));
+    this.busy.set(nameOf(lane), lane);
   }
 
   /** Lets waiting attempts begin as far as the limits allow, longest waiting first. */

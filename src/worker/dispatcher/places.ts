@@ -6,6 +6,13 @@ export interface Limits {
   readonly timedOut: number;
 }
 
+/** Identifies a destination in all organizations: imported ones may have the same id in several. */
+export const nameOf = ({
+  organizationId,
+  destinationId,
+}: Pick<Holder, "organizationId" | "destinationId">): string =>
+  JSON.stringify([organizationId, destinationId]);
+
 /** A destination, and its state after its last attempt. */
 export interface Holder {
   readonly organizationId: string;
@@ -27,7 +34,7 @@ export class Places {
 
   /** Number of places that a destination holds. */
   held(holder: Holder): number {
-    return this.count(holder.destinationId);
+    return this.count(nameOf(holder));
   }
 
   /** Number of places that a destination may take now; may be zero or negative. */
@@ -48,7 +55,7 @@ export class Places {
   take(holder: Holder, count = 1): void {
     for (const key of [
       ALL,
-      holder.destinationId,
+      nameOf(holder),
       ofOrganization(holder),
       ...(holder.timedOut ? [TIMED_OUT] : []),
     ]) {
