@@ -219,10 +219,10 @@ test(
       { text: ["I am ", "late."], held },
       { text: ["I took over."] },
     );
-    let late: ServerResponse | undefined;
-    receiver.answer((res, { body }) => {
-      if (body.event !== "session-start" || late) res.end("ok");
-      else late = res;
+    let late: { readonly response: ServerResponse; readonly eventId: string } | undefined;
+    receiver.answer((response, request) => {
+      if (request.body.event !== "session-start" || late) response.end("ok");
+      else late = { response, eventId: idOf(request) };
     });
     const first = last;
     await until(() => late !== undefined);
@@ -237,7 +237,7 @@ test(
     await until(async () => (await deliveries()).every(({ status }) => status === "DELIVERED"));
     const before = { told: await told(), messages: await messages() };
 
-    late!.writeHead(500).end("too late");
+    late!.response.writeHead(500).end("too late");
     goOn();
     process.kill(first.pid, "SIGCONT");
     // The process ends only after its current work has ended.
@@ -245,7 +245,7 @@ test(
     expect(await told()).toEqual(before.told);
     expect(await messages()).toEqual(before.messages);
     expect(before.messages.map(({ content }) => content)).toEqual(["Anybody there?", "I took over."]);
-    const [start] = await deliveries();
+    const start = (await deliveries()).find(({ event_id }) => event_id === late!.eventId);
     expect(start).toMatchObject({ status: "DELIVERED", attempt: 2, attempts: [{ number: 2, status: 200 }] });
     const counted = "select failures from webhook_destinations where id = $1";
     expect(await running.database.query(counted, [destinationId])).toEqual([{ failures: 0 }]);
