@@ -13,27 +13,25 @@ const UNREACHABLE = "unreachable";
 /** Checks one dependency of the service: "ok", or a word for what is wrong. */
 type HealthCheck = () => Promise<string>;
 
-/**
- * `/health/live`: the process is up. `/health/ready`: every check is "ok" and the server accepts requests. A check
- * that fails or takes over 2 s counts as "unreachable". `held` is true for a restored copy that sends nothing until
- * it is released, and for a database that was moved elsewhere. `upgrading` lists the online steps of migrations that are
- * not done yet; the server works as usual meanwhile.
- */
-export function health(
-  database: Pick<Database, "health" | "hold">,
+/** Results of the checks by name; `ready` if all are "ok" and the server is not stopping. */
+type Readiness = () => Promise<{
+  readonly ready: boolean;
+  readonly results: Readonly<Record<string, string>>;
+}>;
+
+/** Checks whether the server can answer requests. A check that fails or takes over 2 s counts as "unreachable". */
+export function readinessOf(
+  database: Pick<Database, "health">,
   fileStore: Pick<FileStore, "isReachable">,
   draining: () => boolean,
-  upgrading: () => readonly string[],
-): Router {
-  const router = Router();
+): Readiness {
   const checks: Readonly<Record<string, HealthCheck>> = {
     database: () => database.health(),
     files: async () => ((await fileStore.isReachable()) ? "ok" : "not shared"),
     fileHandles,
     clock: clockHealth,
   };
-  router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
-  router.get("/health/ready", async (_req, res) => {
+  return async () => {
     const results = Object.fromEntries(
       await Promise.all(
         Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
@@ -41,7 +39,25 @@ export function health(
     );
     // The database stores which files belong to the installation.
     if (results.database === UNREACHABLE) results.files = "unknown";
-    const ready = Object.values(results).every((result) => result === "ok") && !draining();
+    return { ready: Object.values(results).every((result) => result === "ok") && !draining(), results };
+  };
+}
+
+/**
+ * `/health/live`: the process is up. `/health/ready`: the server can answer requests. `held` is true for a restored copy
+ * that sends nothing until it is released, and for a database that was moved elsewhere. `upgrading` lists the online
+ * steps of migrations that are not done yet; the server works as usual meanwhile.
+ */
+export function health(
+  readiness: Readiness,
+  database: Pick<Database, "hold">,
+  draining: () => boolean,
+  upgrading: () => readonly string[],
+): Router {
+  const router = Router();
+  router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
+  router.get("/health/ready", async (_req, res) => {
+    const { ready, results } = await readiness();
     const held = ready && (await database.hold().catch(() => undefined)) !== undefined;
     if (!ready) res.set("Retry-After", "2");
     res.status(ready ? 200 : 503).json({

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
 import type { GraphQLSchema } from "graphql";
 import type { CompiledRoute } from "../../rest-compat/compile";
 import { fileSchemas } from "../../rest-compat/file-schemas";
@@ -24,7 +24,7 @@ import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/pages/downloads";
 import type { EventStreams } from "../http/streams/event-streams";
 import { engineCallbacks } from "../http/callbacks/engine-callbacks";
-import { health } from "../http/health";
+import { health, readinessOf } from "../http/health";
 import { explorer, pages } from "../http/pages/pages";
 import type { PersistedOperations } from "../http/graphql/persisted-operations";
 import { recordings } from "../http/pages/recordings";
@@ -110,8 +110,7 @@ export async function httpApp(
 
   app.use("/mcp", mcpOf(service, engine, serving));
 
-  const pendingSteps = () => service.steps.pending();
-  app.use(compress, health(database, service.fileStore, isDraining, pendingSteps));
+  app.use(compress, healthOf(service, isDraining));
   app.get(METRICS, metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
@@ -129,6 +128,12 @@ export async function httpApp(
   const answer: Answer = app;
   return (req, res) =>
     answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
+}
+
+function healthOf({ database, fileStore, metrics, steps }: Service, isDraining: () => boolean): Router {
+  const readiness = readinessOf(database, fileStore, isDraining);
+  metrics.watchReadiness(async () => (await readiness()).ready);
+  return health(readiness, database, isDraining, () => steps.pending());
 }
 
 function servingOf(service: Service, isDraining: () => boolean): Serving {

@@ -100,6 +100,17 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     expect(value("parley_database_up")).toBe(1);
   });
 
+  test("health checks and scrapes as probes, which do not hide what people request", async () => {
+    for (const path of ["/health/live", "/health/ready", "/metrics"]) await running.api.request("GET", path);
+    const { text } = await running.api.request("GET", "/metrics");
+    const name = "parley_http_request_duration_seconds_count";
+    expect(valueOf(samplesOf(text), name, { operation: "probe", status: "200" })).toBeGreaterThanOrEqual(3);
+  });
+
+  test("whether the server is ready", () => {
+    expect(value("parley_server_ready")).toBe(1);
+  });
+
   test("counts of failed jobs that begin at 0, because an alert would miss one that begins at 1", () => {
     expect(value("parley_jobs_given_up_total", { task: "chat.turn" })).toBe(0);
     expect(value("parley_jobs_given_up_total", { task: "webhook.deliver" })).toBe(0);

@@ -101,6 +101,7 @@ describe("two servers on one database", () => {
       const second = await startServer(apart);
       await until(() => second.stdout().includes("FILES ARE NOT SHARED"));
       expect(await second.api.get("/health/ready", 503)).toMatchObject({ files: "not shared" });
+      expect((await second.api.request("GET", "/metrics")).text).toContain("\nparley_server_ready 0\n");
       expect(await first.api.get("/health/ready", 200)).toMatchObject({ files: "ok" });
 
       const { id } = (await upload(first.api)).body;

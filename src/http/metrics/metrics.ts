@@ -18,6 +18,12 @@ const UNUSED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"].map(
 /** Methods that are named. Node accepts some 30 others, each of which would make series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
+/** Operation of a request that no handler names. Probes and scrapes would hide the rates of what people request. */
+function operationOf(url: string): string {
+  if (/^\/(health\/(live|ready)|metrics)(\?|$)/.test(url)) return "probe";
+  return /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
+}
+
 /** Prometheus metrics: of the process, its requests and its work; at a scrape also of the database. */
 export class Metrics implements WorkReports {
   private readonly registry = new Registry();
@@ -103,6 +109,12 @@ export class Metrics implements WorkReports {
   });
 
   private readonly pools = new PoolGauges(this.registry);
+  private readonly ready = new Gauge({
+    name: "parley_server_ready",
+    help: "1 if the server can answer requests, as /health/ready says, else 0.",
+    registers: [this.registry],
+  });
+  private isReady: (() => Promise<boolean>) | undefined;
   private databaseGauges: DatabaseGauges | undefined;
 
   private readonly sockets = new Counter({
@@ -131,7 +143,7 @@ export class Metrics implements WorkReports {
   /** Measures the duration of a request. REST responses name the operation in a header. */
   readonly time: RequestHandler = ({ url, method }, res, next) => {
     const startedAt = performance.now();
-    const defaultOperation = /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
+    const defaultOperation = operationOf(url);
     res.on("finish", () => {
       if (String(res.getHeader("Content-Type")).startsWith("text/event-stream")) return; // open for hours
       const operation = String(res.getHeader("GraphQL-Operation") ?? defaultOperation);
@@ -198,12 +210,18 @@ export class Metrics implements WorkReports {
     this.databaseGauges = new DatabaseGauges(this.registry, database);
   }
 
+  /** @param isReady checked at each scrape; never rejects */
+  watchReadiness(isReady: () => Promise<boolean>): void {
+    this.isReady = isReady;
+  }
+
   countSocket(reason: "slow" | "limited"): void {
     this.sockets.inc({ reason });
   }
 
   readonly page: RequestHandler = async (_req, res) => {
-    await this.databaseGauges?.refresh();
+    const [ready] = await Promise.all([this.isReady?.(), this.databaseGauges?.refresh()]);
+    this.ready.set(ready ? 1 : 0);
     res.type(this.registry.contentType).send(await this.registry.metrics());
   };
 }
