@@ -247,4 +247,24 @@ describe("nothing is left in the storage", () => {
     expect(stored()).toEqual(expect.arrayContaining([id, "young"]));
     await rm(join(folder, "young"));
   });
+
+  test("of a crash, although the first of them cannot be removed", async () => {
+    const { organizationId } = await upload(running.api);
+    const folder = join(running.dataDir, "files", organizationId);
+    const old = new Date(Date.now() - 2 * 3_600_000);
+    for (const name of ["left-1", "left-2", "left-3"]) {
+      await writeFile(join(folder, name), "left");
+      await utimes(join(folder, name), old, old);
+    }
+    const storage = localStorage(join(running.dataDir, "files"));
+    let locked: string | undefined;
+    const remove = async (key: string) => {
+      locked ??= key;
+      if (key === locked) throw new Error("is locked");
+      await storage.remove(key);
+    };
+    await expect(sweepFiles(running.app.database, { ...storage, remove })).rejects.toThrow("is locked");
+    expect(stored().filter((name) => name.startsWith("left-"))).toEqual([locked!.split("/")[1]]);
+    await rm(join(folder, locked!.split("/")[1]!));
+  });
 });
