@@ -82,12 +82,17 @@ let env: Record<string, string>;
 let result: ProcessResult;
 let api: Api;
 
-/** Imports from a service with these answers, by path. */
-async function importFrom(answers: Readonly<Record<string, unknown>>): Promise<ProcessResult> {
+/** Imports from a service with these answers, by path. @param accepted requests until it refuses the key */
+async function importFrom(
+  answers: Readonly<Record<string, unknown>>,
+  accepted = Infinity,
+): Promise<ProcessResult> {
+  let requests = 0;
   const server = createServer((req, res) => {
     const answer = answers[req.url!];
-    res.writeHead(answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
-    res.end(JSON.stringify(answer ?? { message: "no such path" }));
+    const isRefused = ++requests > accepted;
+    res.writeHead(isRefused ? 401 : answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    res.end(JSON.stringify(answer === undefined || isRefused ? { message: "no" } : answer));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -370,3 +375,35 @@ describe("a list of the source", () => {
     ]);
   });
 });
+
+test.each([1, 2, 4, 7, 8, 9, 10])(
+  "stops if the source refuses the key after %d requests, and continues with another key",
+  async (accepted) => {
+    const id = `stopped-${accepted}`;
+    const path = `/rest/v1/assistants/${id}`;
+    const item = { id: `log-${accepted}`, type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
+    const answers = {
+      "/rest/v1/organization": { id: "9" },
+      "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id, name: "Stopped" }]),
+      ...Object.fromEntries(["voice", "sms", "chat"].map((kind) => [`${path}/${kind}`, { prompt: "Kept." }])),
+      [`${path}/theme`]: { theme: { title: "Kept" } },
+      "/rest/v1/organization/keys": [],
+      "/rest/v1/settings": [],
+      "/rest/v1/files?order=asc&page=1&take=100": page([]),
+      [`${path}/logs?order=asc&page=1&take=100`]: [item],
+      [`${path}/log/${item.id}`]: { ...item, messages: [] },
+    };
+    const stopped = await importFrom(answers, accepted);
+    expect([stopped.code, stopped.stdout]).toEqual([1, expect.not.stringContaining("was not read")]);
+    expect(stopped.stderr).toContain("with status 401 (no). Check --from-key or PARLEY_FROM_KEY");
+    const isImported = (await api.request("GET", path)).status === 200;
+    if (isImported) expect((await api.get(`${path}/voice`, 200)).prompt).toBe("Kept.");
+    if (isImported) expect(stopped.stderr).toContain("Then this command continues:");
+
+    expect(await importFrom(answers)).toMatchObject({ code: 0, stderr: "" });
+    for (const kind of ["voice", "sms", "chat"])
+      expect((await api.get(`${path}/${kind}`, 200)).prompt).toBe("Kept.");
+    expect(await api.get(`${path}/logs`, 200)).toMatchObject([{ id: item.id }]);
+  },
+  SERVER_TIMEOUT_MS,
+);

@@ -176,9 +176,10 @@ function fileOf(content: unknown): string {
 async function service(answers: Readonly<Record<string, unknown>>): Promise<string> {
   const server = createServer((req, res) => {
     const { authorization } = req.headers;
-    const answer = authorization === "Bearer vendor-key" ? answers[`${req.method} ${req.url}`] : undefined;
-    res.writeHead(answer === undefined ? 401 : 200, { "Content-Type": "application/json" });
-    res.end(JSON.stringify(answer ?? { message: "Unauthorized" }));
+    const isKnown = authorization === "Bearer vendor-key";
+    const answer = isKnown ? answers[`${req.method} ${req.url}`] : undefined;
+    res.writeHead(!isKnown ? 401 : answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
+    res.end(JSON.stringify(answer ?? { message: isKnown ? "Not Found" : "Unauthorized" }));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -5,6 +5,10 @@ import type { Report } from "./report";
 const PAGE_SIZE = 100;
 /** Passes over a list that changes meanwhile; the last one is taken as it is. */
 const MOST_PASSES = 5;
+const UNAUTHORIZED = 401;
+const KEY_ADVICE = "Check --from-key or PARLEY_FROM_KEY: it must be a SECRET key of the source.";
+
+const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -49,17 +53,25 @@ export function firstOfEach(entries: readonly JsonObject[], noun: string, report
 export class Source {
   /** Hosts of links that could not be reached: the import does not wait for each file of theirs. */
   private readonly away = new Set<string>();
+  /** Repeats the first request that succeeded: once that is refused too, the key has ended. */
+  private repeat?: () => Promise<Answer>;
 
   constructor(
     private readonly http: Http,
     readonly url: string,
   ) {}
 
-  /** The JSON of an answer. @throws RefusedError for another status than success; ImportStoppedError */
+  /** The JSON of an answer. @throws RefusedError for another status than success; DeniedError; ImportStoppedError */
   async json(path: string, sent: Parameters<Http["send"]>[1] = {}): Promise<unknown> {
-    const answer = await this.http.send(`${this.url}${path}`, sent);
-    if (answer.status >= 200 && answer.status < 300) return parsed(answer, path);
+    const send = () => this.http.send(`${this.url}${path}`, sent);
+    const answer = await send();
+    if (isSuccess(answer)) {
+      this.repeat ??= send;
+      return parsed(answer, path);
+    }
     const reason = `The source answers ${path} with status ${answer.status}${messageIn(answer)}.`;
+    if (answer.status === UNAUTHORIZED && (await this.repeat?.())?.status === UNAUTHORIZED)
+      throw new DeniedError(`${reason} ${KEY_ADVICE}`);
     throw new RefusedError(answer.status, reason);
   }
 
@@ -105,7 +117,7 @@ export class Source {
     if (!/^https?:$/.test(address?.protocol ?? ""))
       throw new RefusedError(200, "The source gives no link to it that can be followed.");
     const answer = await this.reach(address!, open);
-    if (answer.status >= 200 && answer.status < 300) return answer;
+    if (isSuccess(answer)) return answer;
     throw new RefusedError(answer.status, `The link to the content answers with status ${answer.status}.`);
   }
 
@@ -129,8 +141,8 @@ export async function required<T>(read: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.status >= 500) throw new ImportStoppedError(error.message);
-    const hint = [401, 403].includes(error.status)
-      ? "Check --from-key or PARLEY_FROM_KEY: it must be a SECRET key of the source."
+    const hint = [UNAUTHORIZED, 403].includes(error.status)
+      ? KEY_ADVICE
       : "Check --from: it must be the address of the source.";
     throw new DeniedError(`${error.message} ${hint}`);
   }
