@@ -600,3 +600,14 @@ describe("a file", () => {
     SERVER_TIMEOUT_MS,
   );
 });
+
+test.each([
+  ["vapi", { ...vapiSample, id: "unset-vapi", model: { provider: "openai", model: "gpt-4o" } }],
+  ["retell", { ...retellSample, agent_id: "unset-retell", retellLlmData: { general_prompt: "Be kind." } }],
+])(
+  "an assistant of %s without a temperature gets 0, which is the vendor's default",
+  async (vendor, entry) => {
+    await runToEnd("cli/import", env, vendor, fileOf(entry));
+    expect((await at(running.api, `unset-${vendor}`, "chat")).temperature).toBe(0);
+  },
+);

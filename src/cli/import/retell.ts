@@ -13,6 +13,7 @@ import {
   entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
+  temperatureOf,
   voiceFor,
   withVariables,
   type Mapped,
@@ -138,7 +139,7 @@ export function mapRetell(agent: JsonObject): Mapped {
   const shared = {
     initialMessage: greetingOf(fields, notes),
     prompt: withVariables(fields.text(`${LLM}.general_prompt`), `${LLM}.general_prompt`, notes),
-    temperature: fields.number(`${LLM}.model_temperature`),
+    temperature: temperatureOf(fields, LLM, "model_temperature"),
     functions,
   };
   const voice = {

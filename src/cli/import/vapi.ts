@@ -15,6 +15,7 @@ import {
   entriesInFile,
   OTHER_REQUESTS,
   storeAssistants,
+  temperatureOf,
   voiceFor,
   withVariables,
   type Mapped,
@@ -129,7 +130,7 @@ export function mapVapi(assistant: JsonObject): Mapped {
   const shared = {
     initialMessage: greetingOf(fields, notes),
     prompt: promptOf(fields, notes),
-    temperature: fields.number("model.temperature"),
+    temperature: temperatureOf(fields, "model", "temperature"),
     maxTokensOutput: fields.number("model.maxTokens"),
     functions,
   };

@@ -37,6 +37,12 @@ export interface Mapped {
   readonly notes: readonly string[];
 }
 
+/** The temperature of a model: at the vendors, that of a model without one is 0. */
+export function temperatureOf(fields: Fields, model: string, name: string): number | undefined {
+  const isUnset = isObject(fields.peek(model)) && fields.peek(`${model}.${name}`) === undefined;
+  return isUnset ? 0 : fields.number(`${model}.${name}`);
+}
+
 type ReasonOf = (fields: Fields, path: string) => string;
 
 /** Reasons why a field has no place here, by its path. */
