@@ -59,7 +59,7 @@ test(
     const env = { ...SETTINGS, DATABASE_URL: "postgres://127.0.0.1:1/nowhere", LOG_LEVEL: "debug" };
     const { stderr } = await runToEnd("main", env);
     expect(stderr).toContain("Cannot connect to the database");
-    expect(stderr).toMatch(/ at .*\(src\/platform\/database\/migrate\.ts, \S+\/own\.cjs:\d+:\d+\)/);
+    expect(stderr).toMatch(/ at .*\(src\/platform\/database\/upgrades\/migrate\.ts, \S+\/own\.cjs:\d+:\d+\)/);
   },
   SERVER_TIMEOUT_MS,
 );

@@ -87,8 +87,9 @@ export class Quotas {
     const look = async () => {
       const size = this.whole.of(StoredSize);
       if (!inTransaction) await size.add();
-      const bytes = (await size.bytes()) + (await this.fileUse()).bytes;
-      return { value: bytes, lifetimeMs: SIZE_LIFETIME_MS };
+      const rows = await size.bytes();
+      const { bytes } = await this.fileUse(rows);
+      return { value: rows + bytes, lifetimeMs: SIZE_LIFETIME_MS };
     };
     return (await this.known("bytes", look))! + growthOf(organizationId);
   }
@@ -130,18 +131,17 @@ export class Quotas {
   /** Maximum size of a new file, in bytes. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
-    const { files, bytes } = await this.fileUse();
+    const rows = await this.whole.of(StoredSize).bytesNow();
+    const { files, bytes } = await this.fileUse(rows);
     if (files >= limits.files) throw quotaExceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
-    return remainingBytes(bytes + (await this.whole.of(StoredSize).bytesNow()), limits.storedBytes);
+    return remainingBytes(bytes + rows, limits.storedBytes);
   }
 
   /** Maximum size of a new archive, in bytes; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
   async roomForBytes(): Promise<number> {
-    const { bytes } = await this.fileUse();
-    return remainingBytes(
-      bytes + (await this.whole.of(StoredSize).bytesNow()),
-      this.whole.ports.quotas.storedBytes,
-    );
+    const rows = await this.whole.of(StoredSize).bytesNow();
+    const { bytes } = await this.fileUse(rows);
+    return remainingBytes(bytes + rows, this.whole.ports.quotas.storedBytes);
   }
 
   /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
@@ -213,13 +213,13 @@ export class Quotas {
     return Number(row!.count);
   }
 
-  /** Counted files, and bytes of files and archives. With room for many more, the bytes are remembered, without the number. */
-  private async fileUse(): Promise<{ files: number; bytes: number }> {
+  /** Counted files, and their bytes with archives; with room for many more beside `rows`, remembered bytes without the number. */
+  private async fileUse(rows: number): Promise<{ files: number; bytes: number }> {
     const { usage, ...limits } = this.whole.ports.quotas;
     const known = usage.get(fileUseKey(this.whole));
     if (known !== undefined) return { files: 0, bytes: known };
     const { files, bytes } = await this.filesAndBytes();
-    const room = limits.storedBytes - bytes - (await this.whole.of(StoredSize).bytesNow());
+    const room = limits.storedBytes - bytes - rows;
     const lasting = Math.min((limits.files - files) / FASTEST_GROWTH, room / FASTEST_BYTES);
     const ttl = Math.min(MOST_COUNT_LIFETIME_MS, lasting);
     if (ttl >= LEAST_COUNT_LIFETIME_MS) usage.set(fileUseKey(this.whole), bytes, { ttl });
