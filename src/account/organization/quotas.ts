@@ -1,22 +1,16 @@
 import { Readable } from "node:stream";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
 import type { TenantTable } from "../../platform/database/tables/tables";
 import { growthOf } from "../../platform/database/connections/growth";
 import { DomainError } from "../../platform/errors";
 import type { LookAtUsage } from "../../platform/ports/ports";
 import { COUNTED_RECORDS } from "./counted-records";
+import { filesAndBytes, type FileUse } from "./files-and-bytes";
 import { StoredSize } from "./stored-size";
 
-const FILES = statement<{ files: string; bytes: string }>(({ table, db }) =>
-  table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
-);
-
-const ARCHIVES = statement<{ bytes: string }>(({ table, db }) =>
-  table("end_user_exports").whereNotNull("archiveId").select(db.raw("coalesce(sum(size), 0) as bytes")),
-);
-
-const fileUseKey = ({ organizationId }: Scope) => `files ${organizationId}`;
+/** Name of the remembered bytes of files and archives. */
+const FILE_USE = "files";
+const usageKey = (name: string, organizationId: string) => `${name} ${organizationId}`;
 
 /** A record whose values an operation replaces, possibly in several tables. */
 export interface StoredRecord {
@@ -146,13 +140,13 @@ export class Quotas {
 
   /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
   async checkFile(size: number): Promise<void> {
-    if (!this.whole.ports.quotas.usage.has(fileUseKey(this.whole))) await this.whole.lock(LOCK);
+    await this.lockNearLimit();
     if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
   /** Must be called in the transaction that stores the record of the archive. @throws QUOTA_EXCEEDED */
   async checkBytes(size: number): Promise<void> {
-    if (!this.whole.ports.quotas.usage.has(fileUseKey(this.whole))) await this.whole.lock(LOCK);
+    await this.lockNearLimit();
     if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
@@ -198,7 +192,7 @@ export class Quotas {
   private async known(name: string, look: LookAtUsage): Promise<number | undefined> {
     const { organizationId, ports, inTransaction } = this.whole;
     const { usage } = ports.quotas;
-    const key = `${name} ${organizationId}`;
+    const key = usageKey(name, organizationId);
     const known = usage.get(key);
     if (known !== undefined) return known;
     if (!inTransaction) return usage.fetch(key, { context: look });
@@ -214,22 +208,23 @@ export class Quotas {
   }
 
   /** Counted files, and their bytes with archives; with room for many more beside `rows`, remembered bytes without the number. */
-  private async fileUse(rows: number): Promise<{ files: number; bytes: number }> {
-    const { usage, ...limits } = this.whole.ports.quotas;
-    const known = usage.get(fileUseKey(this.whole));
-    if (known !== undefined) return { files: 0, bytes: known };
-    const { files, bytes } = await this.filesAndBytes();
-    const room = limits.storedBytes - bytes - rows;
-    const lasting = Math.min((limits.files - files) / FASTEST_GROWTH, room / FASTEST_BYTES);
-    const ttl = Math.min(MOST_COUNT_LIFETIME_MS, lasting);
-    if (ttl >= LEAST_COUNT_LIFETIME_MS) usage.set(fileUseKey(this.whole), bytes, { ttl });
-    return { files, bytes };
+  private async fileUse(rows: number): Promise<FileUse> {
+    const limits = this.whole.ports.quotas;
+    let counted: FileUse | undefined;
+    const bytes = await this.known(FILE_USE, async () => {
+      counted = await filesAndBytes(this.whole);
+      const room = limits.storedBytes - counted.bytes - rows;
+      const lasting = Math.min((limits.files - counted.files) / FASTEST_GROWTH, room / FASTEST_BYTES);
+      const lifetimeMs = Math.min(MOST_COUNT_LIFETIME_MS, lasting);
+      return lifetimeMs < LEAST_COUNT_LIFETIME_MS ? undefined : { value: counted.bytes, lifetimeMs };
+    });
+    return counted ?? (bytes === undefined ? filesAndBytes(this.whole) : { files: 0, bytes });
   }
 
-  /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */
-  private async filesAndBytes(): Promise<{ files: number; bytes: number }> {
-    const [[files], [archives]] = await Promise.all([this.whole.read(FILES), this.whole.read(ARCHIVES)]);
-    return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
+  /** Makes checks of files and archives wait for each other, unless their use is remembered. */
+  private async lockNearLimit(): Promise<void> {
+    const { organizationId, ports } = this.whole;
+    if (!ports.quotas.usage.has(usageKey(FILE_USE, organizationId))) await this.whole.lock(LOCK);
   }
 }
 
