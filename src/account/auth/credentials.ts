@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { currentTime } from "../../platform/clock";
 import type { Database, OwnedRecord } from "../../platform/database/database";
 import { statement } from "../../platform/database/statement";
+import { idInAll } from "../../platform/database/values/ids";
 import type { Listener } from "../../platform/database/notifications/listener";
 import { DomainError } from "../../platform/errors";
 import type { Caller } from "./caller";
@@ -40,9 +41,6 @@ const KEY_BY_ID = statement<StoredKey>(({ table, $, db }) =>
     .select("*", db.raw("date_part('epoch', expires_at - now()) * 1000 as remaining_ms"))
     .where({ id: $(1) }),
 );
-
-/** Identifies a key in all organizations: imported keys may have the same id in several. */
-const nameOf = (organizationId: string, id: string): string => JSON.stringify([organizationId, id]);
 
 /** Authenticates callers. Keys are cached until a notification says that they have changed. */
 export class Credentials {
@@ -88,7 +86,7 @@ export class Credentials {
   /** Removes a key from the cache. */
   forget(organizationId: string, keyId: string): void {
     this.generation++;
-    this.keys.delete(nameOf(organizationId, keyId));
+    this.keys.delete(idInAll(organizationId, keyId));
   }
 
   forgetAll(): void {
@@ -128,7 +126,7 @@ export class Credentials {
   private async keyByValue(value: string): Promise<CachedKey | undefined> {
     const digest = hash("sha256", value, "base64");
     const known = this.owned.get(digest);
-    const cached = known && this.cached(nameOf(known.organizationId, known.keyId));
+    const cached = known && this.cached(idInAll(known.organizationId, known.keyId));
     if (cached) return cached;
     const found = await this.database.ownerOfKey(this.crypto.lookups(value));
     if (!found) return undefined;
@@ -137,7 +135,7 @@ export class Credentials {
   }
 
   private async keyById(organizationId: string, id: string): Promise<CachedKey | undefined> {
-    const name = nameOf(organizationId, id);
+    const name = idInAll(organizationId, id);
     const cached = this.cached(name);
     if (cached) return cached;
     const { generation } = this;
@@ -154,7 +152,7 @@ export class Credentials {
 
   private touch({ organizationId, id }: CachedKey): void {
     const now = currentTime();
-    const name = nameOf(organizationId, id);
+    const name = idInAll(organizationId, id);
     if (now - (this.lastUses.get(name) ?? 0) < LAST_USED_PRECISION_MS) return;
     this.lastUses.set(name, now);
     const scope = this.database.scope(organizationId);

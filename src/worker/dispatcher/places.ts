@@ -1,3 +1,5 @@
+import { idInAll } from "../../platform/database/values/ids";
+
 /** Limits of one kind of work: in a process, for a destination, and for all destinations that timed out together. */
 export interface Limits {
   readonly process: number;
@@ -6,12 +8,9 @@ export interface Limits {
   readonly timedOut: number;
 }
 
-/** Identifies a destination in all organizations: imported ones may have the same id in several. */
-export const nameOf = ({
-  organizationId,
-  destinationId,
-}: Pick<Holder, "organizationId" | "destinationId">): string =>
-  JSON.stringify([organizationId, destinationId]);
+/** Identifies a destination in all organizations. */
+export const nameOf = (holder: Pick<Holder, "organizationId" | "destinationId">): string =>
+  idInAll(holder.organizationId, holder.destinationId);
 
 /** A destination, and its state after its last attempt. */
 export interface Holder {

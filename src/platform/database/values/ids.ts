@@ -22,3 +22,6 @@ export function newId(): string {
 
 /** Time at which an id was created, in milliseconds since 1970. */
 export const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/** Identifies a record in all organizations: imported records may have the same id in several. */
+export const idInAll = (organizationId: string, id: string): string => JSON.stringify([organizationId, id]);
