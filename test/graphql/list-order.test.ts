@@ -185,14 +185,36 @@ describe.each(Object.entries(LISTS))(
   },
 );
 
-test.each([
-  ["assistants", "id, name", "n, n", "and deleted_at is null"],
-  ["files", "id, name, mime_type, detected_type, size", "n, n, 'text/plain', 'text/plain', 1", ""],
-])("a page of many %s is read from an index in its order", async (table, columns, values, more) => {
+const NO_COUNTS = "matched, chats, messages, events, recordings, texts, facts, contexts, files";
+const TIMES_OF_REQUESTS = { time: "requested_at" };
+
+test.each<[string, string, string, { more?: string; time?: string }?]>([
+  ["assistants", "id, name", "n, n", { more: "and deleted_at is null" }],
+  ["files", "id, name, mime_type, detected_type, size", "n, n, 'text/plain', 'text/plain', 1"],
+  ["workflows", "id, name", "n, n"],
+  ["deployments", "id, type, assistant_id", "n, 'API', 'none'"],
+  ["projects", "id, name", "n, n"],
+  ["api_keys", "id, type, status, sealed_value", "n, 'SECRET', 'INACTIVE', 'none'"],
+  ["webhook_destinations", "id, url, sealed_secret", "n, 'http://127.0.0.1:1/', 'none'"],
+  ["telephony_connections", "id, phone_number, account_sid, sealed_token", "n, n, 'AC', 'none'"],
+  [
+    "erasures",
+    `id, subject, status, until, ${NO_COUNTS}`,
+    "n, 'LOGS', 'DONE', now(), 0, 0, 0, 0, 0, 0, 0, 0, 0",
+    TIMES_OF_REQUESTS,
+  ],
+  [
+    "end_user_exports",
+    "id, subject, digest, status, attempt",
+    "n, 'USER_ID', 'none', 'EXPIRED', 1",
+    TIMES_OF_REQUESTS,
+  ],
+])("a page of many %s is read from an index in its order", async (table, columns, values, options = {}) => {
+  const { more = "", time = "created_at" } = options;
   const { database } = running;
   const { id } = await (await running.otherOrganization()).api.get("/rest/v1/organization", 200);
   await database.query(
-    `insert into ${table} (organization_id, created_at, ${columns})
+    `insert into ${table} (organization_id, ${time}, ${columns})
      select $1, now() - number * interval '1 minute', ${values}
      from (select number, 'many-' || number as n from generate_series(1, 5000) as number) as numbers`,
     [id],
@@ -200,7 +222,7 @@ test.each([
   await database.query(`analyze ${table}`);
   const plan = await database.query(
     `explain select * from ${table} where organization_id = $1 ${more}
-     order by created_at desc, id desc limit 20`,
+     order by ${time} desc, id desc limit 20`,
     [id],
   );
   expect(JSON.stringify(plan)).toContain(`Index Scan Backward using ${table}_by_age`);
