@@ -21,9 +21,6 @@ export function limitsOf({ permissions, assistantIds }: LimitColumns): Limits | 
   return { ...(permissions && { permissions }), ...(assistantIds && { assistantIds }) };
 }
 
-const covers = <T>(all: readonly T[] | undefined, some: readonly T[] | null): boolean =>
-  all === undefined || (some !== null && some.every((one) => all.includes(one)));
-
 /**
  * The limits within which a caller sees keys. One that may import can store keys without limits, so it sees those, too.
  */
@@ -31,7 +28,3 @@ export function limitsOfSeenKeys(limits: Limits | undefined): Limits | undefined
   if (!limits?.permissions?.includes("import")) return limits;
   return limits.assistantIds && { assistantIds: limits.assistantIds };
 }
-
-/** Whether a key grants no more than some limits allow. */
-export const isWithin = (key: LimitColumns, limits: Limits | undefined): boolean =>
-  covers(limits?.permissions, key.permissions) && covers(limits?.assistantIds, key.assistantIds);

@@ -6,9 +6,8 @@ import {
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
-import { isWithin, limitsOfSeenKeys, type LimitColumns, type Permission } from "../auth/limits";
+import { limitsOfSeenKeys, type LimitColumns, type Limits, type Permission } from "../auth/limits";
 import { newId } from "../../platform/database/values/ids";
-import { rowById } from "../../platform/database/lists/row-by-id";
 import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -65,28 +64,37 @@ export class Keys {
   constructor(private readonly scope: Scope) {}
 
   async list(caller: Caller): Promise<Key[]> {
-    const rows = await this.scope.table("api_keys").orderBy(NEWEST_FIRST);
-    return rows
-      .filter((row) => isWithin(row, limitsOfSeenKeys(caller.limits)))
-      .map((row) => this.toKey(row, caller));
+    const rows = await this.seenBy(caller).orderBy(NEWEST_FIRST);
+    return rows.map((row) => this.toKey(row, caller));
   }
 
   /** The same by creation, as a connection. */
   async connection(query: ConnectionQuery, caller: Caller): Promise<Connection<Key>> {
+    return connectionByAge({ rows: this.seenBy(caller), map: (row) => this.toKey(row, caller) }, query);
+  }
+
+  private seenBy(caller: Caller) {
+    return this.within(limitsOfSeenKeys(caller.limits));
+  }
+
+  /** Keys that grant no more than some limits allow. */
+  private within(limits: Limits | undefined) {
     const rows = this.scope.table("api_keys");
     for (const name of ["permissions", "assistantIds"] as const) {
-      const all = limitsOfSeenKeys(caller.limits)?.[name];
+      const all = limits?.[name];
       if (all) rows.whereRaw("?? <@ ?::jsonb", [name, JSON.stringify(all)]);
     }
-    return connectionByAge({ rows, map: (row) => this.toKey(row, caller) }, query);
+    return rows;
+  }
+
+  private active(type: KeyType, limits?: Limits) {
+    const active = this.within(limits).where({ type, status: "ACTIVE" });
+    return active.whereRaw("(expires_at is null or expires_at > now())");
   }
 
   async byId(id: string, caller: Caller): Promise<Key> {
-    const row = await rowById(this.scope, "api_keys", id);
-    return this.toKey(
-      row && isWithin(row, limitsOfSeenKeys(caller.limits)) ? row : missing("Key", id),
-      caller,
-    );
+    const [row] = await this.seenBy(caller).where({ id });
+    return this.toKey(row ?? missing("Key", id), caller);
   }
 
   /** Decrypts all keys. @throws Error if ENCRYPTION_KEYS lacks a key that was used */
@@ -97,13 +105,9 @@ export class Keys {
 
   /** The newest active PUBLIC key that can access no more assistants than the caller. */
   async public(caller: Caller): Promise<Key> {
-    const rows = await this.scope
-      .table("api_keys")
-      .where({ type: "PUBLIC", status: "ACTIVE" })
-      .whereRaw("(expires_at is null or expires_at > now())")
-      .orderBy(NEWEST_FIRST);
     const assistantIds = caller.limits?.assistantIds;
-    const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
+    const rows = this.active("PUBLIC", assistantIds && { assistantIds });
+    const [row] = await rows.orderBy(NEWEST_FIRST).limit(1);
     return this.toKey(row ?? withoutPublicKey(), caller);
   }
 
@@ -193,11 +197,8 @@ export class Keys {
 
   /** Warns if no key can create another, or if the caller's own key stops working. @param id of the key that was ended */
   private async warnOfLockout(id: string, caller: Caller): Promise<void> {
-    const active = await this.scope
-      .table("api_keys")
-      .where({ type: "SECRET", status: "ACTIVE" })
-      .whereRaw("(expires_at is null or expires_at > now())");
-    if (!active.some(({ permissions }) => permissions === null || permissions.includes("keys")))
+    const managing = this.active("SECRET").whereRaw(`(permissions is null or permissions @> '["keys"]')`);
+    if ((await managing.limit(1)).length === 0)
       this.scope.warn(
         "The organization has no active SECRET key left that may manage keys. Create one with `npm run key:create` on the server.",
       );
