@@ -43,19 +43,31 @@ export class Crypto {
 
   /** @throws Error if the value was sealed with an unknown key or for another context, or has been changed */
   open(sealed: string, context: string): string {
-    const [id, body = ""] = sealed.split(".");
-    const key = this.keys.find((key) => key.id === id);
-    if (!key)
-      throw new Error(
-        this.file === undefined
-          ? `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`
-          : `The file ${this.file} lacks the key ${id}, with which a stored secret was encrypted. Restore the file from your copy.`,
-      );
+    const [id = "", body = ""] = sealed.split(".");
+    const { encryption } = this.keyNamed(id);
     const bytes = Buffer.from(body, "base64url");
-    const decipher = createDecipheriv("aes-256-gcm", key.encryption, bytes.subarray(0, 12))
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(-16));
-    return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
+    try {
+      const decipher = createDecipheriv("aes-256-gcm", encryption, bytes.subarray(0, 12))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(-16));
+      return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
+    } catch (cause) {
+      throw new Error(
+        `The encrypted value of ${context} was changed in the database, or is that of another record.`,
+        { cause },
+      );
+    }
+  }
+
+  /** The key with which a value was sealed. @param id the part of the value before the point. @throws Error if it is unknown */
+  keyNamed(id: string): DerivedKeys {
+    const key = this.keys.find((key) => key.id === id);
+    if (key) return key;
+    throw new Error(
+      this.file === undefined
+        ? `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`
+        : `The file ${this.file} lacks the key ${id}, with which a stored secret was encrypted. Restore the file from your copy.`,
+    );
   }
 
   /** Public ids of the keys, the writing key first. */

@@ -21,7 +21,10 @@ describe("a sealed value", () => {
 
   test.each(["organization/api_keys/2", "another/api_keys/1", "organization/webhook_destinations/1", ""])(
     "cannot be decrypted in the context %j",
-    (context) => expect(() => crypto.open(crypto.seal("secret", CONTEXT), context)).toThrow(),
+    (context) =>
+      expect(() => crypto.open(crypto.seal("secret", CONTEXT), context)).toThrow(
+        `The encrypted value of ${context} was changed in the database, or is that of another record.`,
+      ),
   );
 
   test("cannot be decrypted after any of its bytes was changed", () => {

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { afterTest, emptyFolder, runToEnd, SERVER_TIMEOUT_MS, startServer } from "../support/server";
+import { statement } from "../support/database";
+import {
+  afterTest,
+  emptyFolder,
+  preparedDatabase,
+  runToEnd,
+  SERVER_TIMEOUT_MS,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 
 test(
   "a lost file of encryption keys is named and never replaced by the server or a command, until it is back",
@@ -39,4 +48,18 @@ test(
     afterTest(() => again.end("SIGTERM"));
   },
   6 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a key whose row was changed in the database does not keep the server from starting",
+  async () => {
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
+    await statement(
+      env.DATABASE_URL,
+      "update api_keys set sealed_value = split_part(sealed_value, '.', 1) || '.changed' where type = 'PUBLIC'",
+    );
+    const again = await startServer(env);
+    afterTest(() => again.end("SIGTERM"));
+  },
+  2 * SERVER_TIMEOUT_MS,
 );

@@ -11,6 +11,7 @@ import { newId } from "../../platform/database/values/ids";
 import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError, missing, quoted } from "../../platform/errors";
 import { importedLimits, limitsFor } from "./key-limits";
 
@@ -53,6 +54,10 @@ interface KeyCreation {
 
 /** SQLSTATE of a unique violation. */
 const UNIQUE_VIOLATION = "23505";
+
+const ENCRYPTED_WITH = statement<{ id: string }>(({ db, table }) =>
+  table("api_keys").distinct(db.raw("split_part(sealed_value, '.', 1) as id")),
+);
 
 type KeyRow = Omit<Key, "value"> & { readonly sealedValue: string };
 
@@ -97,10 +102,9 @@ export class Keys {
     return this.toKey(row ?? missing("Key", id), caller);
   }
 
-  /** Decrypts all keys. @throws Error if ENCRYPTION_KEYS lacks a key that was used */
+  /** @throws Error if ENCRYPTION_KEYS lacks a key with which a value is encrypted */
   async check(): Promise<void> {
-    const rows = await this.scope.table("api_keys");
-    for (const { id, sealedValue } of rows) this.scope.ports.crypto.open(sealedValue, this.context(id));
+    for (const { id } of await this.scope.read(ENCRYPTED_WITH)) this.scope.ports.crypto.keyNamed(id);
   }
 
   /** The newest active PUBLIC key that can access no more assistants than the caller. */
