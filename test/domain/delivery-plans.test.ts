@@ -88,6 +88,22 @@ describe("beside many old deliveries, few rows are read", () => {
     expect(read).toBeLessThan(10 * QUEUES);
   });
 
+  test("to look whether a delivery is still begun", async () => {
+    const { id, attempt } = claimed[0]!.first!;
+    const read = await rowsRead(async (scope) => {
+      expect(await scope.of(Deliveries).isBegun({ id, attempt })).toBe(true);
+    });
+    expect(read).toBeLessThan(10 * QUEUES);
+  });
+
+  test("to abandon a delivery", async () => {
+    const read = await rowsRead(async (scope) => {
+      expect(await scope.of(Deliveries).abandon({ id: "new-000003000", attempt: 0 })).toBe(true);
+    });
+    expect(read).toBeLessThan(10 * QUEUES);
+    await query("update deliveries set status = 'PENDING' where id = 'new-000003000'");
+  });
+
   test("to record results and go on", async () => {
     const read = await rowsRead(async (scope) => {
       const steps = claimed.map((queue) => {

@@ -170,8 +170,12 @@ export class Deliveries {
       missing("Assistant", assistantId);
   }
 
+  /** Not by `status: "PENDING"`: see `IS_PENDING`. */
   private begun(id: string, attempt: number) {
-    return this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
+    return this.scope
+      .table("deliveries")
+      .where({ id, attempt })
+      .whereNotIn("status", ["DELIVERED", "FAILED"]);
   }
 
   /** Keeps the destination from being deleted until the transaction ends. */
