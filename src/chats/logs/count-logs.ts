@@ -58,9 +58,11 @@ async function countInside(scope: Scope, options: CountOptions): Promise<boolean
   const { batch = BATCH_SIZE, size = SIZE, most = MOST, counted = COUNTED } = options;
   if (!(await scope.tryLock(BLOCKS))) return false;
   const [moved] = await scope.write(MOVE, [batch]);
-  await scope.write(REMOVE_EMPTY);
   const [block] = await scope.write(NEXT, [most]);
-  if (!block) return moved!.count === batch;
+  if (!block) {
+    await scope.write(REMOVE_EMPTY); // once all are counted: until then, their index has all of them
+    return moved!.count === batch;
+  }
   const { assistantId, channel, fromAt, fromId } = block;
   const list = channel === "" ? [] : [channel];
   await scope.write(COUNT[channel === "" ? "ofAssistant" : "ofChannel"], [
