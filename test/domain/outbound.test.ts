@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { outbound, type Outbound } from "../../src/platform/outbound/http";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/until";
 
 let receiver: Receiver;
 let open: Outbound | undefined;
@@ -60,4 +61,15 @@ test("a reader that stops before the end of a response does no harm", async () =
   expect(await (await open.fetch(receiver.url)).text()).toHaveLength(200_000);
   process.off("uncaughtException", note);
   expect(uncaught).toEqual([]);
+});
+
+test("a response with a status that does not exist is refused and gives its connection back", async () => {
+  let closed = 0;
+  receiver.answer((res) => {
+    res.on("close", () => closed++);
+    res.writeHead(700).write("It never ends.");
+  });
+  open = outbound(["127.0.0.0/8"]);
+  await expect(open.fetch(receiver.url)).rejects.toThrow("status 700, which HTTP does not define");
+  await until(() => closed === 1);
 });

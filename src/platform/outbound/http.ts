@@ -131,9 +131,10 @@ async function fetchText(
     dispatcher,
   });
   const { statusCode: status } = answer;
-  if (status >= 300 && status < 400) {
-    answer.body.on("error", () => undefined).destroy();
-    throw new Error(`The server answered with a redirect (${status}); redirects are not followed.`);
+  const refusal = refusalOfStatus(status);
+  if (refusal !== undefined) {
+    answer.body.on("error", () => undefined).destroy(); // else the connection would stay in use
+    throw new Error(refusal);
   }
   const received = new Headers();
   for (const [name, values] of Object.entries(answer.headers))
@@ -145,6 +146,13 @@ async function fetchText(
     status,
     headers: received,
   });
+}
+
+/** Why an answer has no response. `Response` accepts only statuses up to 599. */
+function refusalOfStatus(status: number): string | undefined {
+  if (status >= 300 && status < 400)
+    return `The server answered with a redirect (${status}); redirects are not followed.`;
+  return status > 599 ? `The server answered with status ${status}, which HTTP does not define.` : undefined;
 }
 
 const knownAddressOf = (host: string): string => (LOCAL_NAME.test(host) ? "127.0.0.1" : host);
