@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/assistants/files/janitor";
 import { missingFiles } from "../../src/assistants/files/missing-files";
+import { chatEvents } from "../../src/chats/chats/chat-events";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { quietAssistant, newChat, say, UNKNOWN_ID } from "../support/factories";
@@ -382,6 +383,29 @@ describe("imported logs", () => {
     const { events } = await running.api.gql('{ events(filter: { chatId: "silent" }) { nodes { id } } }');
     expect(events.nodes).toEqual([]);
     expect(await waitingJobs(running.database, undefined, { chatId: "silent" })).toEqual([]);
+  });
+
+  test("with the id of another organization's conversation get nothing of it", async () => {
+    const theirs = await running.otherOrganization();
+    const chatId = await newChat(theirs.api, await quietAssistant(theirs.api));
+    await importLogs(assistantId, log(chatId));
+    const { organization } = await running.api.gql("{ organization { id } }");
+    const told = {
+      organizationId: theirs.organizationId,
+      chatId,
+      text: "Hello",
+      activity: "thinking",
+      begins: "",
+    };
+    const listener = {
+      on: (_channel: string, hear: (ids: Record<string, string>) => void) => (hear(told), () => undefined),
+      onRenewed: () => () => undefined,
+    };
+    const fresh = () => running.app.database.scope(organization.id as string);
+    const names: string[] = [];
+    for await (const { name } of await chatEvents(fresh, listener, { chatId, withActivity: true }))
+      names.push(name);
+    expect(names).toEqual([]);
   });
 
   test("of a person are erased with the person", async () => {

@@ -3,6 +3,7 @@ import { CHATS_CHANNEL } from "../../events/events/record";
 import type { Listener } from "../../platform/database/notifications/listener";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { idInAll } from "../../platform/database/values/ids";
 import { Receipts, SMS_CHANNEL, type Receipt } from "./receipts";
 import { enqueueSend } from "./send-sms";
 import { OutgoingTexts } from "./outgoing-texts";
@@ -28,9 +29,12 @@ export class Waiters {
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(listener: Pick<Listener, "on">) {
-    const wake = (id: string | undefined) => this.waiting.get(id!)?.forEach((resume) => resume());
-    listener.on(CHATS_CHANNEL, ({ chatId, change }) => void (change !== "USER" && wake(chatId)));
-    listener.on(SMS_CHANNEL, ({ messageSid }) => wake(messageSid));
+    const wake = (organizationId: string | undefined, id: string | undefined) =>
+      this.waiting.get(idInAll(organizationId!, id!))?.forEach((resume) => resume());
+    listener.on(CHATS_CHANNEL, ({ organizationId, chatId, change }) => {
+      if (change !== "USER") wake(organizationId, chatId);
+    });
+    listener.on(SMS_CHANNEL, ({ organizationId, messageSid }) => wake(organizationId, messageSid));
   }
 
   /** Whether the limit of waiting requests is reached; further requests should not wait. */
@@ -39,19 +43,20 @@ export class Waiters {
   }
 
   /**
-   * Resolves at the next event of a chat or text, after a timeout, or when the request is aborted. @param timeoutMs
-   * longest wait
+   * Resolves at the next event of a chat or text, after a timeout, or when the request is aborted.
+   * @param name the id in all organizations
+   * @param timeoutMs longest wait
    */
-  async next(id: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const waiters = this.waiting.get(id) ?? new Set();
-    this.waiting.set(id, waiters);
+  async next(name: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const waiters = this.waiting.get(name) ?? new Set();
+    this.waiting.set(name, waiters);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       const resume = () => (clearTimeout(timer), waiters.delete(resume), resolve());
       waiters.add(resume);
       signal.addEventListener("abort", resume, { once: true });
     });
-    if (waiters.size === 0) this.waiting.delete(id);
+    if (waiters.size === 0) this.waiting.delete(name);
   }
 }
 
@@ -72,7 +77,8 @@ export async function answerSms(
   while (!signal.aborted) {
     const left = until - currentTime();
     const id = known.outcome === null ? known.messageSid : known.chatId!; // a text that awaits an answer has a chat
-    const event = waiters.next(id, Math.max(0, Math.min(POLL_INTERVAL_MS, left)), signal);
+    const name = idInAll(scope.organizationId, id);
+    const event = waiters.next(name, Math.max(0, Math.min(POLL_INTERVAL_MS, left)), signal);
     if (known.outcome === null) {
       known = (await scope.of(Receipts).of(known.messageSid)) ?? known;
       if (known.answer === null && known.outcome !== null) continue;

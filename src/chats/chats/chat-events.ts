@@ -63,7 +63,7 @@ export async function chatEvents(
     const answer = new ShownAnswer(after);
     const sendTransient = (event: TransientEvent) =>
       send(transientEvent(chatId, lastId, event, answer.note(event)));
-    const unsubscribe = subscribe(listener, { chatId, withActivity }, answer, { wake, sendTransient });
+    const unsubscribe = subscribe(listener, { scope, chatId, withActivity }, answer, { wake, sendTransient });
     unsubscribe.push(watchChat(listener, { chatId, fresh, position: () => position, wake }));
     void stop.then(() => ((stopped = true), wake()));
     while (!stopped) {
@@ -101,21 +101,28 @@ type TransientEvent = Pick<ChatEvent, "name"> & Partial<Pick<ChatEvent, "text" |
  */
 function subscribe(
   listener: Pick<Listener, "on" | "onRenewed">,
-  { chatId, withActivity }: Pick<ChatSubscription, "chatId" | "withActivity">,
+  {
+    scope: { organizationId },
+    chatId,
+    withActivity,
+  }: Pick<ChatSubscription, "chatId" | "withActivity"> & { readonly scope: Scope },
   answer: ShownAnswer,
   { wake, sendTransient }: StreamCallbacks,
 ): (() => void)[] {
+  // An imported chat may have the id of another organization's.
+  const isOurs = (ids: Readonly<Record<string, string>>) =>
+    ids.organizationId === organizationId && ids.chatId === chatId;
   return [
-    listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && wake())),
+    listener.on(CHATS_CHANNEL, (ids) => void (isOurs(ids) && wake())),
     listener.on(TOKENS_CHANNEL, (ids) => {
-      if (ids.chatId !== chatId) return;
+      if (!isOurs(ids)) return;
       if (answer.isBroken && ids.begins === undefined) return;
       answer.isBroken = false;
       if (answer.isShown && ids.begins !== undefined) void sendTransient({ name: "token-reset" });
       if (ids.text) void sendTransient({ name: "token", text: ids.text });
     }),
     listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
-      if (withActivity && ids.chatId === chatId && activity !== undefined)
+      if (withActivity && isOurs(ids) && activity !== undefined)
         void sendTransient({ name: "activity", activity });
     }),
     listener.onRenewed(wake),

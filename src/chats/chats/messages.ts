@@ -137,7 +137,7 @@ export class Messages {
     if (scope.inTransaction) return storeMessage(scope, input);
     const name = `${scope.organizationId}/${input.aiChatId}`;
     const message = await runInOrder(name, () => storeMessage(scope, input));
-    if (message) notifyStored(message);
+    if (message) notifyStored(scope, message);
     return message;
   }
 

@@ -43,20 +43,21 @@ async function postAndWait(
   input: PostMessageInput,
   { id, warn }: { readonly id?: string; readonly warn: (text: string) => void },
 ): Promise<AnsweredMessage> {
-  const { listener } = fresh().ports;
+  const posting = fresh();
+  const { organizationId, ports } = posting;
   const signal = new Signal();
   const localMessages: MessageRow[] = [];
   const unsubscribe = [
-    listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
-      if (chatId === input.aiChatId && change !== "USER") signal.notify();
+    ports.listener.on(CHATS_CHANNEL, ({ change, ...ids }) => {
+      const isOurs = ids.organizationId === organizationId && ids.chatId === input.aiChatId;
+      if (isOurs && change !== "USER") signal.notify();
     }),
-    onStored(input.aiChatId, (message) => {
+    onStored(posting, input.aiChatId, (message) => {
       localMessages.push(message);
       if (message.role !== "USER") signal.notify();
     }),
   ];
   try {
-    const posting = fresh();
     const messages = posting.of(Messages);
     const posted = await (id === undefined ? messages.post(input) : messages.postOnce(id, input));
     posting.notes.warnings.forEach(warn);
