@@ -68,6 +68,17 @@ describe("the limits of a GraphQL request", () => {
     expect(await refusal(aliases(16))).toEqual(refused(/alias/i));
   });
 
+  test("accept the schema once, and refuse it several times or with aliases", async () => {
+    await running.api.gql(getIntrospectionQuery());
+    await running.api.gql('{ a: __type(name: "Chat") { name } b: __type(name: "Log") { name } }');
+    for (const query of [
+      "{ __schema { queryType { name } } a: __schema { queryType { name } } }",
+      "{ __schema { types { name } a: types { name } } }",
+      '{ __type(name: "Chat") { ...T } } fragment T on __Type { fields { a: type { name } } }',
+    ])
+      expect(await refusal(query)).toEqual(refused(/ask for the schema once/));
+  });
+
   test("accept 50 directives and refuse 51", async () => {
     const directives = (count: number) => `{ ${times(count, () => "__typename @include(if: true)")} }`;
     await running.api.gql(directives(50));
@@ -151,9 +162,12 @@ describe("the limits of a GraphQL request", () => {
       }),
       await bare.request("POST", "/graphql", form),
     ];
-    expect(answers.map(({ status, body }) => [status, body.errors[0].message])).toEqual(
-      answers.map(() => [400, expect.stringMatching(/Cross-Site Request Forgery/)]),
-    );
+    const forgery = [400, expect.stringMatching(/Cross-Site Request Forgery/)];
+    expect(answers.map(({ status, body }) => [status, body.errors[0].message])).toEqual([
+      forgery,
+      forgery,
+      [401, expect.stringMatching(/Authentication required/)], // a form needs a key, which other sites do not have
+    ]);
   });
 });
 

@@ -32,7 +32,7 @@ export const SIZES: readonly string[] = ["take", "first", "last", "ids"];
 const UNPAGED_SIZE = 10;
 const OFF = { enabled: false } as const;
 
-/** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call. */
+/** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call, one schema. */
 export function rulesOf(): ValidationRule[] {
   const armor = new ApolloArmor({
     maxDepth: { n: 12, ignoreIntrospection: true },
@@ -42,7 +42,7 @@ export function rulesOf(): ValidationRule[] {
     maxTokens: OFF,
     blockFieldSuggestion: OFF,
   });
-  return [...armor.protect().validationRules, oneCall];
+  return [...armor.protect().validationRules, oneCall, oneSchema];
 }
 
 /** Refuses mutations that would place two calls, because a placed call cannot be undone. */
@@ -67,6 +67,22 @@ function oneCall(context: ValidationContext): ASTVisitor {
           new GraphQLError("A document may place only one call. Send a request for each call.", {
             nodes: second,
           }),
+        );
+    },
+  };
+}
+
+/** Refuses documents that ask for the schema, or a part of it, several times: nobody needs that, and it is large. */
+function oneSchema(context: ValidationContext): ASTVisitor {
+  const keys = new Set<string>();
+  return {
+    Field: (node) => {
+      const isSchema = node.name.value === "__schema";
+      if (isSchema) keys.add((node.alias ?? node.name).value);
+      const isPart = context.getParentType()?.name.startsWith("__") === true;
+      if (isSchema ? keys.size > 1 : isPart && node.alias !== undefined)
+        context.reportError(
+          new GraphQLError("A document may ask for the schema once, without aliases in it.", { nodes: node }),
         );
     },
   };
