@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { DomainError, invalid } from "../src/platform/errors";
+import { UnfinishedBodies } from "../src/http/unfinished-bodies";
 import { markSources } from "../src/platform/json/json-source";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -95,6 +96,7 @@ export async function readFields(
 }
 
 async function readBytes(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Buffer> {
+  const release = UnfinishedBodies.add(req, limit);
   try {
     await new Promise<void>((resolve, reject) =>
       readerFor(limit)(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve())),
@@ -109,6 +111,8 @@ async function readBytes(req: IncomingMessage, res: ServerResponse, limit: numbe
         "Unsupported Content-Encoding. Send the body uncompressed, or compressed with gzip, deflate or br.",
       );
     throw unreadable(type === "request.aborted" ? "the body ended early" : undefined);
+  } finally {
+    release();
   }
   const { body } = req as IncomingMessage & { body?: unknown }; // set by the reader
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);

@@ -22,6 +22,7 @@ import { tracing } from "../platform/tracing/tracing";
 import { errorReference } from "../http/errors/error-reference";
 import { Drain } from "../http/drain";
 import { lingerForBody } from "../http/linger";
+import { SlowReaders } from "../http/slow-readers";
 import { errorFormatter } from "../http/errors/error-formatter";
 import { answerMalformed } from "../http/errors/malformed-request";
 import { readManifest, runnable, type PersistedOperation } from "../http/graphql/persisted-operations";
@@ -66,6 +67,7 @@ export async function createApp(
   const { server, database, fileStore } = service;
   const endReports = reportMismatches(service.metrics, logger);
   const { answer, stop } = await compose(service, manifest);
+  SlowReaders.close(server);
   server.on("request", lingerForBody).on("request", answer).on("clientError", answerMalformed);
   server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
   return {

@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import { getOperationAST } from "graphql";
 import { coerce, type Engine } from "../../rest-compat/run";
 import type { RestServer } from "../../rest-compat/server";
+import { authorize } from "../../schema/core/authorization";
 import { makeContext, type Context } from "../../schema/core/context";
 import { waitsFor } from "../../schema/core/waits";
 import { Idempotency } from "../account/organization/idempotency";
@@ -10,7 +11,7 @@ import type { Callers } from "../http/callers/callers";
 import type { EventStreams } from "../http/streams/event-streams";
 import { errorFormatter } from "../http/errors/error-formatter";
 import { apolloServer } from "../http/graphql/graphql";
-import { graphqlHandler } from "../http/graphql/graphql-handler";
+import { graphqlHandler, isForm } from "../http/graphql/graphql-handler";
 import { idempotencyKey, storedKey } from "../http/idempotency-key";
 import type { PersistedOperations } from "../http/graphql/persisted-operations";
 import type { Repeatable } from "../http/graphql/repeatable-mutations";
@@ -47,6 +48,7 @@ export async function graphqlOf(
     apollo,
     authenticate: async (req, res) => {
       const caller = await callers.authenticate(req, res);
+      if (isForm(req)) authorize("key", caller); // only uploads need forms, whose files are stored before they run
       return (more) =>
         makeContext(database, caller, {
           ...more,

@@ -81,6 +81,7 @@ const REACH: Readonly<Record<string, Reach>> = {
         "graphql/operation-span",
         "idempotency-key",
         "multipart",
+        "unfinished-bodies",
       ].map((name) => `src/http/${name}`),
     ].concat(["errors", "json", "nearest", "tracing"].map((name) => `src/platform/${name}`)),
     types: ["schema/core/context"],

@@ -1,5 +1,6 @@
-import { createServer, IncomingMessage, ServerResponse, type Server } from "node:http";
+import { createServer, ServerResponse, type Server } from "node:http";
 import express, { type Express } from "express";
+import { mergingRequest } from "../merging-request";
 
 export interface ExpressServer {
   /** Handles the server's requests. */
@@ -13,7 +14,7 @@ export interface ExpressServer {
  */
 export function expressServer(): ExpressServer {
   const app = express();
-  class AppRequest extends IncomingMessage {}
+  const AppRequest = mergingRequest();
   class AppResponse extends ServerResponse {}
   app.request = withPrototype(AppRequest.prototype, app.request);
   app.response = withPrototype(AppResponse.prototype, app.response);

@@ -201,5 +201,5 @@ function refuseForm(error: unknown): never {
   throw unreadableForm(String(message));
 }
 
-const isForm = ({ headers }: Request): boolean =>
+export const isForm = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
