@@ -3,6 +3,7 @@ import { statement } from "../../src/platform/database/statement";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { upload } from "../support/files";
 import { until } from "../support/until";
 import { Subscriber } from "../support/subscriber";
 
@@ -149,4 +150,27 @@ describe("a key with limits that can create keys", () => {
     expect((await running.api.get(`${KEYS}/${wide.id}`, 200)).status).toBe("ACTIVE");
     await key.delete(`${KEYS}/${own.id}`, 200);
   });
+});
+
+test("a key that is limited to assistants gives them no other files of the organization", async () => {
+  const { api } = running;
+  const [ada, bea] = [await newAssistant(api), await newAssistant(api)];
+  const [own, other] = [(await upload(api)).id, (await upload(api)).id];
+  const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) {
+    updateAssistantDocument(assistantId: $id, input: $input) { version { document } } }`;
+  const SAVE = `mutation ($id: ID!, $input: AssistantDraftInput!) {
+    saveAssistantDraft(assistantId: $id, input: $input) { document } }`;
+  await api.gql(CHANGE, { id: ada, input: { fileIds: [own] } });
+  await api.gql(CHANGE, { id: bea, input: { fileIds: [other] } });
+  const key = byKey((await make({ assistantIds: [ada] })).value);
+  for (const caller of [key, bearer((await key.post(TOKEN, {}, 200)).token)])
+    for (const query of [CHANGE, SAVE]) {
+      const codeOf = async (id: string) => {
+        const { extensions } = await caller.gqlError(query, { id: ada, input: { fileIds: [own, id] } });
+        return [extensions.code, extensions.details[0].path];
+      };
+      expect(await codeOf(other)).toEqual(["FILE_NOT_FOUND", "input.fileIds.1"]);
+      expect(await codeOf(UNKNOWN_ID)).toEqual(["FILE_NOT_FOUND", "input.fileIds.1"]);
+      for (const fileIds of [[], [own]]) await caller.gql(query, { id: ada, input: { fileIds } });
+    }
 });

@@ -34,12 +34,13 @@ export class FilePassages {
   }
 
   /** Whether an assistant has a file, in any version; also one that the caller may not see. */
-  async isUsed(fileId: string): Promise<boolean> {
-    for (const table of ["assistant_files", "version_files"] as const) {
-      const rows = this.scope.unlimited().table(table).where({ fileId }).select("fileId").limit(1);
-      if ((await rows).length > 0) return true;
-    }
-    return false;
+  isUsed(fileId: string): Promise<boolean> {
+    return isUsedIn(this.scope.unlimited(), fileId);
+  }
+
+  /** Whether the caller may name a file: one that is limited to assistants only those that they have, in any version. */
+  async isReachable(fileId: string): Promise<boolean> {
+    return !this.scope.assistantIds || (await isUsedIn(this.scope, fileId));
   }
 
   /** Ids of the files that only other versions of an assistant, or its draft, have. */
@@ -54,4 +55,12 @@ export class FilePassages {
     await this.unkeep(assistantId, fileId);
     if (!(await this.isUsed(fileId))) await this.scope.table("passages").where({ fileId }).delete();
   }
+}
+
+async function isUsedIn(scope: Scope, fileId: string): Promise<boolean> {
+  for (const table of ["assistant_files", "version_files"] as const) {
+    const rows = scope.table(table).where({ fileId }).select("fileId").limit(1);
+    if ((await rows).length > 0) return true;
+  }
+  return false;
 }

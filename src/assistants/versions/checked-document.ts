@@ -1,9 +1,10 @@
 import type { Scope } from "../../platform/database/scope";
-import { failAt, invalid } from "../../platform/errors";
+import { failAt, invalid, notFound } from "../../platform/errors";
 import { isReadable } from "../../platform/ports/document-reader";
 import { originsOf } from "../configurations/origins";
 import { Files } from "../files/files";
 import { secretsIn, type SecretsBySlot } from "../history/function-secrets";
+import { FilePassages } from "../knowledge/file-passages";
 import {
   functionsIn,
   valuesOf,
@@ -37,6 +38,7 @@ export async function checkedDocument(
 }
 
 async function checkFile(scope: Scope, id: string, path: string): Promise<void> {
+  if (!(await scope.of(FilePassages).isReachable(id))) failAt(path, notFound("File", id));
   const { detectedType } = await scope
     .of(Files)
     .byId(id)
