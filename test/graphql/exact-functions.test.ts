@@ -64,6 +64,20 @@ const STORING_REQUESTS: Readonly<
       ),
       `{"id":"${id}",${ITEMS.map(([, text], at) => `"f${at}":${text}`).join(",")}}`,
     ),
+  "a document": (id, kind, functions) =>
+    gql(
+      `mutation ($id: ID!, $input: AssistantDraftInput!) {
+        updateAssistantDocument(assistantId: $id, input: $input) { ${kind} { functions } } }`,
+      `{"id":"${id}","input":{"${kind}":{"functions":${functions}}}}`,
+    ),
+  "a draft that is published": async (id, kind, functions) => {
+    const query = `mutation ($id: ID!, $input: AssistantDraftInput!) {
+      saveAssistantDraft(assistantId: $id, input: $input) { document } }`;
+    const draft = await gql(query, `{"id":"${id}","input":{"${kind}":{"functions":${functions}}}}`);
+    expect(draft).toContain(`"functions":${functions}`);
+    const publish = `mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { ${kind} { functions } } }`;
+    return gql(publish, `{"id":"${id}"}`);
+  },
   "a variable in a form": (id, kind, functions) =>
     form(
       `{"query":${JSON.stringify(mutation(kind, "$input", `$id: ID!, $input: ${inputOf(kind)}`))},

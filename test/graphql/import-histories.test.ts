@@ -65,6 +65,22 @@ describe("imported versions", () => {
     expect(await historyOf("kept")).toEqual(kept);
   });
 
+  test("have the functions exactly as they were sent", async () => {
+    const text = '{"name":"find","10":1,"9":12345678901234567890}';
+    const { history } = await assistantWith("one", "two");
+    const send = (query: string, variables: object) => {
+      const body = JSON.stringify({ query, variables }).replaceAll('"EXACT"', text);
+      return importer.request("POST", "/graphql", body, { "Content-Type": "application/json" });
+    };
+    const [first, second] = history;
+    const chat = { functions: ["EXACT"] };
+    const input = { id: "exact", name: "Exact", chat, version: { ...second, document: undefined } };
+    await send(ASSISTANT, { input });
+    await send(VERSIONS, { assistantId: "exact", versions: [{ ...first, document: { chat } }] });
+    const shown = (await importer.graphql(HISTORY, { id: "exact" })).text;
+    expect(shown.split(`"functions":[${text}]`)).toHaveLength(3);
+  });
+
   test("are the same in whatever batches and however often they come", async () => {
     const { history } = await assistantWith("a", "b", "c", "d");
     const earlier = history.slice(0, -1);

@@ -19,8 +19,8 @@ const sent = new WeakMap<object, string>();
 /** Text of objects that were read from the database. */
 const stored = new WeakMap<object, string>();
 
-/** Greatest depth of an item of `functions` in a body: variables, input, functions, item. */
-const MAX_DEPTH = 4;
+/** Greatest depth of an item of `functions` in a body: variables, versions, item, document, chat, functions, item. */
+const MAX_DEPTH = 7;
 /** Bodies with more objects keep no text; the longest valid request has far fewer. */
 const MAX_OBJECTS = 10_000;
 /** Longer texts are not kept. */
@@ -39,7 +39,7 @@ const textOf = (value: unknown): string | undefined =>
 /** Records the positions of a body's objects in its text if it may contain `functions`. */
 export function markSources(text: string, value: unknown): void {
   if (!text.includes("functions")) return;
-  const objects = new ObjectLocator(text, MAX_DEPTH, MAX_OBJECTS).objects(value);
+  const objects = new ObjectLocator(text, MAX_DEPTH, MAX_OBJECTS, "functions").objects(value);
   for (const [object, start, end] of objects) spans.set(object, { text, start, end });
 }
 

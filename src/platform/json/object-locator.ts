@@ -22,11 +22,13 @@ export class ObjectLocator {
   /**
    * @param maxDepth objects below this depth are skipped
    * @param maxObjects a text with more objects gives none
+   * @param leaves name of lists: objects inside their items are skipped
    */
   constructor(
     private readonly text: string,
     private readonly maxDepth: number,
     private readonly maxObjects: number,
+    private readonly leaves?: string,
   ) {}
 
   /** Locates the objects. If a key appears twice, the last entry for the object is the right one. */
@@ -35,12 +37,12 @@ export class ObjectLocator {
     return this.found.length > this.maxObjects ? [] : this.found;
   }
 
-  private value(value: unknown, depth: number): void {
+  private value(value: unknown, depth: number, name?: string | number): void {
     const code = this.next();
     const start = this.at;
     const fits = typeof value === "object" && value !== null && Array.isArray(value) === (code === LIST);
     if (!fits || !opens(code) || depth === this.maxDepth) this.at = endOfValue(this.text, start);
-    else this.inside(value, code, depth);
+    else this.inside(value, code, code === LIST && name && name === this.leaves ? this.maxDepth - 1 : depth);
     if (fits && code === OBJECT && this.found.push([value, start, this.at]) > this.maxObjects)
       this.at = this.text.length;
   }
@@ -49,7 +51,7 @@ export class ObjectLocator {
     this.at++;
     for (let index = 0; this.at < this.text.length && !closes(this.next()); index++) {
       const key = opening === LIST ? index : this.key();
-      this.value((value as Readonly<Record<string, unknown>>)[key], depth + 1);
+      this.value((value as Readonly<Record<string, unknown>>)[key], depth + 1, key);
       if (this.next() === COMMA) this.at++;
     }
     this.at++;
