@@ -258,6 +258,26 @@ describe("the versions of an assistant", () => {
     expect(row!.size).toBeLessThan(100);
   });
 
+  test("a difference includes keys that JavaScript would move and numbers that it would round", async () => {
+    const id = await newAssistant(running.api);
+    const set = (item: string) =>
+      running.api.request("PATCH", `/rest/v1/assistants/${id}/chat`, `{"functions":[${item}]}`, {
+        "Content-Type": "application/json",
+      });
+    const items = [
+      '{"name":"find","parameters":{"2":0,"1":0},"limit":12345678901234567890}',
+      '{"name":"find","parameters":{"1":0,"2":0},"limit":12345678901234567890,"description":"Finds."}',
+      '{"name":"find","parameters":{"1":0,"2":0},"limit":12345678901234567891,"description":"Finds all."}',
+    ];
+    for (const item of items) await set(item);
+    for (const from of [2, 3]) {
+      const { text } = await running.api.graphql(DIFF, { id, from, to: from + 1 });
+      expect(text).toContain(
+        `[{"kind":"REPLACE","path":"/chat/functions/0","before":${items[from - 2]},"after":${items[from - 1]}}]`,
+      );
+    }
+  });
+
   test("keys that JavaScript would move and numbers that it would round are kept in functions", async () => {
     const id = await newAssistant(running.api);
     const text = '{"functions":[{"name":"find","10":1,"9":12345678901234567890}]}';

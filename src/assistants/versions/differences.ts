@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { diffArrays } from "diff";
-import { exactText } from "../../platform/json/json-source";
+import { exactText, isInexact } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 
 export type ChangeKind = "ADD" | "REMOVE" | "REPLACE";
@@ -28,15 +28,15 @@ function ofObjects(before: JsonObject, after: JsonObject, path: string): Documen
   const added = Object.keys(after).filter((key) => !Object.hasOwn(before, key));
   const isInOrder = [...kept, ...added].join("\0") === Object.keys(after).join("\0");
   const replaced: DocumentChange = { kind: "REPLACE", path, before, after };
+  if (isInexact(before) || isInexact(after)) return exactText(before) === exactText(after) ? [] : [replaced];
   if (!isInOrder) return [replaced];
-  const changes: DocumentChange[] = [
+  return [
     ...kept.flatMap((key) => differences(before[key], after[key], at(key))),
     ...Object.keys(before)
       .filter((key) => !Object.hasOwn(after, key))
       .map((key): DocumentChange => ({ kind: "REMOVE", path: at(key), before: before[key], after: null })),
     ...added.map((key): DocumentChange => ({ kind: "ADD", path: at(key), before: null, after: after[key] })),
   ];
-  return changes.length === 0 && exactText(before) !== exactText(after) ? [replaced] : changes;
 }
 
 function ofLists(before: readonly unknown[], after: readonly unknown[], path: string): DocumentChange[] {

@@ -65,6 +65,12 @@ export function exactText(value: object): string {
   return `[${value.map((item) => textOf(item) ?? JSON.stringify(item ?? null)).join(",")}]`;
 }
 
+/** Whether the text of an object has an order of keys or numbers that its value has not. */
+export function isInexact(value: object): boolean {
+  const text = textOf(value);
+  return text !== undefined && text !== JSON.stringify(value);
+}
+
 /** Text of a value for a column of the type json or jsonb; lists of functions keep the text of their items. */
 export const storedText = (value: object): string =>
   hasExactItems(value) ? EXACT_PREFIX + exactText(value) : JSON.stringify(value);
