@@ -379,6 +379,19 @@ describe("secrets of functions", () => {
     expect(await functionsOf(id)).toEqual([lookUp("new")]);
   });
 
+  test("a function whose name is too long for an index of the database keeps its secret", async () => {
+    const id = await newAssistant(running.api);
+    const name = Array.from({ length: 9_000 }, (_, index) => (index * index).toString(36)).join("");
+    const functions = [
+      { ...lookUp("mine"), name },
+      { ...lookUp("other"), name: `${name}!` },
+    ];
+    await setFunctions(id, ...functions);
+    await setFunctions(id);
+    await restore(id, 2);
+    expect(await functionsOf(id)).toEqual(functions);
+  });
+
   test("a document can be sent back: stored secrets stay", async () => {
     const id = await newAssistant(running.api);
     await setFunctions(id, lookUp("mine"));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { replaceMembers, type MemberChange } from "../../platform/json/replace-members";
@@ -94,7 +95,7 @@ function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
       const places = [{ object: item, key: "secretKey", url: item.serverUrl }];
       if (isObject(item.server)) places.push({ object: item.server, key: "secret", url: item.server.url });
       return places.map(({ object, key, url }) => {
-        const slot = JSON.stringify([kind, name, key, originOf(url)]);
+        const slot = slotOf(kind, name, key, originOf(url));
         const number = (taken.get(slot) ?? 0) + 1;
         taken.set(slot, number);
         const secret = secretOf(object[key]);
@@ -102,6 +103,20 @@ function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
       });
     });
 }
+
+/** Slots are part of an index of the database, which refuses longer entries. */
+const MAX_SLOT_BYTES = 2_000;
+
+function slotOf(kind: SpokenKind, name: unknown, key: string, origin: string): string {
+  const slot = JSON.stringify([kind, name, key, origin]);
+  return Buffer.byteLength(slot) <= MAX_SLOT_BYTES
+    ? slot
+    : JSON.stringify([kind, beginningOf(name), key, createHash("sha256").update(slot).digest("hex")]);
+}
+
+/** The first characters of a name, for messages. */
+const beginningOf = (name: unknown): string =>
+  `${(typeof name === "string" ? name : JSON.stringify(name)).slice(0, 100)}…`;
 
 function secretOf(value: unknown): SecretPlace["secret"] {
   if (isObject(value) && value.stored === true) return STORED;
