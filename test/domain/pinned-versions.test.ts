@@ -274,6 +274,31 @@ describe("a draft in a chat", () => {
   });
 });
 
+test("a chat with a draft uses no secret that was replaced after the draft was published", async () => {
+  const receiver = await server();
+  const call: Reply = { call: "book", arguments: "{}" };
+  const { assistantId } = await talk([call, OK, call, OK, call, OK, call, OK]);
+  const withSecret = (secretKey?: string) => ({
+    functions: [{ name: "book", serverUrl: receiver.url, secretKey }],
+  });
+  await patch(assistantId, "/chat", withSecret("before"));
+  await save(assistantId, { chat: { ...withSecret("drafted"), prompt: "Draft." } });
+  const { id } = await start({ assistantId, draft: true });
+  const body = { aiChatId: id, role: "USER", channel: "TEXT", content: "Hi", metadata: {} };
+  const say = () => running.api.post("/rest/v1/ai-chats/messages?wait=true", body, 201);
+  await say();
+  await publish(assistantId);
+  await say();
+  await patch(assistantId, "/chat", withSecret("rotated"));
+  await say();
+  await patch(assistantId, "/chat", withSecret());
+  await say();
+  expect(receiver.received.map(({ headers }) => headers["x-ck"])).toEqual([
+    ...["drafted", "drafted", "rotated"],
+    undefined,
+  ]);
+});
+
 describe("any conversation", () => {
   test("says the version of its start at every turn, whatever is published meanwhile", async () => {
     const model = await stubModel(OK);

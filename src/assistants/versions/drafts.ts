@@ -8,6 +8,7 @@ import type { SecretsBySlot } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { checkedDocument } from "./checked-document";
+import { copiedSecrets } from "./copied-secrets";
 import { differences, type DocumentChange } from "./differences";
 import { documentOf, fileIdsIn, type Document, type DocumentValues, type PartialDocument } from "./document";
 import { documentWarnings, warnOfChanges } from "./document-warnings";
@@ -56,7 +57,8 @@ export class Drafts {
   /** The draft for a conversation. @throws DRAFT_NOT_FOUND */
   async copy(assistantId: string): Promise<DraftCopy> {
     const draft = await this.found(assistantId);
-    return { content: draft.content, secrets: this.secretsOf(draft) };
+    const stored = await this.scope.of(SecretSlots).current(assistantId);
+    return { content: draft.content, secrets: copiedSecrets(this.secretsOf(draft), stored) };
   }
 
   /** The current document of the assistant with the changes of a draft, as publishing it would make it. */

@@ -17,6 +17,7 @@ import { storedSlotsIn, withSecrets, type SpokenKind } from "../history/function
 import type { KnowledgeSource } from "../knowledge/knowledge";
 import { SecretSlots } from "../history/secret-slots";
 import { ChatDrafts } from "./chat-drafts";
+import { secretsInForce } from "./copied-secrets";
 import { fileIdsIn, nameOf, rowsOf, type DocumentValues } from "./document";
 import { Drafts } from "./drafts";
 import { versionIn, type Pin, type PinColumns } from "./pins";
@@ -173,8 +174,9 @@ export class PinnedAssistants {
     const { functions: text } = own;
     if (typeof text !== "string") return own;
     const isSecret = storedSlotsIn(kind, text).length > 0;
-    const secrets = isSecret ? await this.scope.of(SecretSlots).current(assistantId) : {};
-    return { ...own, functions: readStored(withSecrets(kind, text, { ...secrets, ...draft?.secrets })) };
+    const stored = isSecret ? await this.scope.of(SecretSlots).current(assistantId) : {};
+    const secrets = secretsInForce(draft?.secrets ?? {}, stored);
+    return { ...own, functions: readStored(withSecrets(kind, text, secrets)) };
   }
 
   private async checkVersion(assistantId: string, number: number): Promise<void> {

@@ -1,0 +1,20 @@
+import { createHash } from "node:crypto";
+import type { SecretsBySlot } from "../history/function-secrets";
+
+/** Stands before a slot for the digest of the secret that was stored when the draft was copied. No slot begins like this. */
+const THEN = "then ";
+
+/** The secrets of a draft for a copy, which remembers those that were stored instead. */
+export const copiedSecrets = (secrets: SecretsBySlot, stored: SecretsBySlot): SecretsBySlot => ({
+  ...secrets,
+  ...Object.fromEntries(Object.keys(secrets).map((slot) => [THEN + slot, digestOf(stored[slot])])),
+});
+
+/** The secrets for a conversation with a copy: one that has been stored or removed since takes the place of the copied one. */
+export function secretsInForce(copied: SecretsBySlot, stored: SecretsBySlot): SecretsBySlot {
+  const isCurrent = (slot: string) => [undefined, digestOf(stored[slot])].includes(copied[THEN + slot]);
+  return { ...stored, ...Object.fromEntries(Object.entries(copied).filter(([slot]) => isCurrent(slot))) };
+}
+
+const digestOf = (secret: string | undefined): string =>
+  secret === undefined ? "" : createHash("sha256").update(secret).digest("base64");
