@@ -183,6 +183,26 @@ test("functions are returned as sent over a WebSocket too", async () => {
     for (const kind of KINDS) expect(frame).toContain(`"${kind}":{"functions":${all}}`);
 });
 
+test.each(["updateChatConfiguration", "updateAssistantDocument"])(
+  "functions are stored as an agent sends them to the tool %s",
+  async (name) => {
+    const id = await newAssistant(running.api);
+    const functions = `{"functions":${all}}`;
+    const input = name === "updateChatConfiguration" ? functions : `{"chat":${functions}}`;
+    const params = `{"name":"${name}","arguments":{"assistantId":"${id}","input":${input}}}`;
+    const response = await fetch(`${running.url}/mcp`, {
+      method: "POST",
+      headers: {
+        ...{ "X-API-Key": running.secretKey, "Content-Type": "application/json" },
+        Accept: "application/json, text/event-stream",
+      },
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`,
+    });
+    expect(await response.json()).toMatchObject({ result: { content: [{ type: "text" }] } });
+    await expectExact(id, "chat", all);
+  },
+);
+
 describe("a function stored as sent", () => {
   const NUMBER = '"n":9007199254740993';
   const patch = async (text: string, status: number) => {
