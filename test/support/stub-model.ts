@@ -28,11 +28,14 @@ export type Reply =
   | { readonly text: readonly string[]; readonly held: Promise<unknown> }
   | { readonly garbage: string };
 
+/** A reply, or a function that makes it for a request. */
+type AnyReply = Reply | ((asked: ModelAsked) => Reply);
+
 /**
  * An HTTP server with OpenAI's streamed chat completions. It sends its replies in order and repeats the last one. It
  * refuses what OpenAI refuses, and does not count refused requests.
  */
-export async function stubModel(...replies: Reply[]) {
+export async function stubModel(...replies: AnyReply[]) {
   const asked: ModelAsked[] = [];
   const keys: (string | undefined)[] = [];
   const server = createServer((req, res) => {
@@ -46,7 +49,8 @@ export async function stubModel(...replies: Reply[]) {
         return void res.writeHead(400).end('{"error":{"message":"tool_calls unanswered"}}');
       asked.push(question);
       keys.push(req.headers.authorization);
-      const reply = replies[Math.min(asked.length, replies.length) - 1]!;
+      const next = replies[Math.min(asked.length, replies.length) - 1]!;
+      const reply = typeof next === "function" ? next(question) : next;
       if ("after" in reply) setTimeout(() => answer(res, reply), reply.after);
       else answer(res, reply);
     });
