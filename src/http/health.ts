@@ -8,7 +8,7 @@ import type { FileStore } from "../assistants/files/file-store";
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Result of a check that failed or was too slow. */
-const UNREACHABLE = "unreachable";
+export const UNREACHABLE = "unreachable";
 
 /** Checks one dependency of the service: "ok", or a word for what is wrong. */
 type HealthCheck = () => Promise<string>;

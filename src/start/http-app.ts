@@ -24,7 +24,7 @@ import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/pages/downloads";
 import type { EventStreams } from "../http/streams/event-streams";
 import { engineCallbacks } from "../http/callbacks/engine-callbacks";
-import { health, readinessOf } from "../http/health";
+import { health, readinessOf, UNREACHABLE } from "../http/health";
 import { explorer, pages } from "../http/pages/pages";
 import type { PersistedOperations } from "../http/graphql/persisted-operations";
 import { recordings } from "../http/pages/recordings";
@@ -132,7 +132,10 @@ export async function httpApp(
 
 function healthOf({ database, fileStore, metrics, steps }: Service, isDraining: () => boolean): Router {
   const readiness = readinessOf(database, fileStore, isDraining);
-  metrics.watchReadiness(async () => (await readiness()).ready);
+  metrics.watchReadiness(async () => {
+    const { ready, results } = await readiness();
+    return { ready, databaseAnswers: results.database !== UNREACHABLE };
+  });
   return health(readiness, database, isDraining, () => steps.pending());
 }
 

@@ -35,12 +35,11 @@ type Source = Pick<Database, "readings" | "busiestOrganizations">;
 
 /**
  * Gauges of what the database contains, the same on all servers. It is read at a scrape, so a server that nobody
- * scrapes reads nothing. While the database does not answer, they have no values.
+ * scrapes reads nothing. While the database does not answer in time, they have no values.
  */
 export class DatabaseGauges {
   private readonly gauges: ReadonlyMap<string, Gauge>;
   private readonly organizations: Gauge;
-  private readonly up: Gauge;
   private readonly readings: Remembered<Awaited<ReturnType<Source["readings"]>>>;
   private readonly busiest: Remembered<Awaited<ReturnType<Source["busiestOrganizations"]>>>;
 
@@ -54,7 +53,6 @@ export class DatabaseGauges {
       "Events per second of the 10 busiest organizations during the last hour, or during the newest 10,000 events.",
       "organization",
     );
-    this.up = gauge("database_up", "1 if the database answered the last reading within 2 s, else 0.");
     this.readings = new Remembered(READINGS_AGE_MS, WAIT_MS, source.readings);
     this.busiest = new Remembered(ORGANIZATIONS_AGE_MS, WAIT_MS, () => source.busiestOrganizations(BUSIEST));
   }
@@ -62,7 +60,6 @@ export class DatabaseGauges {
   /** Reads the values that are too old. Never throws. */
   async refresh(): Promise<void> {
     const [readings, busiest] = await Promise.all([this.readings.get(), this.busiest.get()]);
-    this.up.set(readings ? 1 : 0);
     for (const gauge of [...this.gauges.values(), this.organizations]) clear(gauge);
     for (const { name, label, value } of readings ?? []) this.set(name, label, value);
     for (const { organizationId, perSecond } of busiest ?? [])

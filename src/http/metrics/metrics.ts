@@ -24,6 +24,8 @@ function operationOf(url: string): string {
   return /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
 }
 
+type ReadinessCheck = () => Promise<{ readonly ready: boolean; readonly databaseAnswers: boolean }>;
+
 /** Prometheus metrics: of the process, its requests and its work; at a scrape also of the database. */
 export class Metrics implements WorkReports {
   private readonly registry = new Registry();
@@ -114,7 +116,12 @@ export class Metrics implements WorkReports {
     help: "1 if the server can answer requests, as /health/ready says, else 0.",
     registers: [this.registry],
   });
-  private isReady: (() => Promise<boolean>) | undefined;
+  private readonly databaseUp = new Gauge({
+    name: "parley_database_up",
+    help: "1 if the database answered this server within 2 s, else 0.",
+    registers: [this.registry],
+  });
+  private readiness: ReadinessCheck | undefined;
   private databaseGauges: DatabaseGauges | undefined;
 
   private readonly sockets = new Counter({
@@ -210,9 +217,9 @@ export class Metrics implements WorkReports {
     this.databaseGauges = new DatabaseGauges(this.registry, database);
   }
 
-  /** @param isReady checked at each scrape; never rejects */
-  watchReadiness(isReady: () => Promise<boolean>): void {
-    this.isReady = isReady;
+  /** @param readiness checked at each scrape; never rejects */
+  watchReadiness(readiness: ReadinessCheck): void {
+    this.readiness = readiness;
   }
 
   countSocket(reason: "slow" | "limited"): void {
@@ -220,8 +227,9 @@ export class Metrics implements WorkReports {
   }
 
   readonly page: RequestHandler = async (_req, res) => {
-    const [ready] = await Promise.all([this.isReady?.(), this.databaseGauges?.refresh()]);
-    this.ready.set(ready ? 1 : 0);
+    const [readiness] = await Promise.all([this.readiness?.(), this.databaseGauges?.refresh()]);
+    this.ready.set(readiness?.ready ? 1 : 0);
+    this.databaseUp.set(readiness?.databaseAnswers ? 1 : 0);
     res.type(this.registry.contentType).send(await this.registry.metrics());
   };
 }
