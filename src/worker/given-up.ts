@@ -6,11 +6,14 @@ interface GivenUpJob {
   readonly id: string;
   readonly task: string;
   readonly lastError: string | null;
+  /** A failed run of a periodic task that has no attempts left because the next run is enqueued. */
+  readonly superseded: boolean;
 }
 
 export interface GivenUpOptions {
   readonly pool: Pool;
   readonly tasks: readonly string[];
+  readonly periodic: readonly string[];
   /** Stores the consequence of a job that was given up, such as an apology. It may run more than once. */
   readonly conclude: (task: string, payload: unknown) => Promise<void>;
   /** Counts jobs that were given up. */
@@ -43,10 +46,12 @@ export class GivenUp {
 
   private async sweepAll(): Promise<void> {
     const text = `
-      select id, task_identifier as task, last_error as "lastError" from graphile_worker.jobs
-      where locked_at is null and attempts >= max_attempts and task_identifier = any($1) order by id`;
-    const { pool, tasks } = this.options;
-    const { rows } = await pool.query<GivenUpJob>(text, [tasks]);
+      select id, task_identifier as task, last_error as "lastError", key is null and task_identifier = any($2)
+        and not exists (select from job_deaths where job_id = id) as superseded
+      from graphile_worker.jobs
+      where locked_at is null and attempts >= max_attempts and task_identifier = any($1 || $2) order by id`;
+    const { pool, tasks, periodic } = this.options;
+    const { rows } = await pool.query<GivenUpJob>(text, [tasks, periodic]);
     for (const job of rows) await this.alone(job.id, () => this.giveUp(job));
   }
 
@@ -66,7 +71,7 @@ export class GivenUp {
     }
   }
 
-  private async giveUp({ id, task, lastError }: GivenUpJob): Promise<void> {
+  private async giveUp({ id, task, lastError, superseded }: GivenUpJob): Promise<void> {
     const { pool, logger, conclude, count } = this.options;
     try {
       // Changes nothing: of the functions that return payloads this one leaves the job as it is.
@@ -77,8 +82,15 @@ export class GivenUp {
       if (!rows[0]) return; // another server has ended it
       const { payload } = rows[0];
       await conclude(task, payload);
-      logger.error({ task, jobId: id, ...idsIn(payload), reason: lastError }, "a job was given up");
-      count(task);
+      if (superseded)
+        logger.warn(
+          { task, jobId: id, reason: lastError },
+          "a run of a periodic task failed; the next is enqueued",
+        );
+      else {
+        logger.error({ task, jobId: id, ...idsIn(payload), reason: lastError }, "a job was given up");
+        count(task);
+      }
       await pool.query("select graphile_worker.complete_jobs(array[$1::bigint])", [id]);
       await pool.query("delete from job_deaths where job_id = $1", [id]);
     } catch (error) {

@@ -38,10 +38,10 @@ export interface Jobs extends Pick<Ports, "jobSlot" | "deliveryRoom"> {
 /** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { database, deliveries, logger } = options;
-  options.reports.nameTasks([
-    ...Object.keys({ ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks }),
-    DELIVERY_TASK,
-  ]);
+  options.reports.nameTasks(
+    [...Object.keys({ ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks }), DELIVERY_TASK],
+    Object.keys(periodicTasks),
+  );
   await prepareDetection();
   const worker = await startWorker({ ...options, periodic: periodicTasks });
   const dispatcher = new Dispatcher({ ...options, database: deliveries });

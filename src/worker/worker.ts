@@ -60,9 +60,9 @@ export interface Worker {
 
 /** Runs jobs and requeues those of dead workers. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { database, url, periodic, idleMinutes, takeoverMs, logger, reports } = options;
+  const { database, url, periodic, takeoverMs, logger, reports } = options;
   const pool = openJobPool(url, logger, reports);
-  const runners = runnersOf(database, pool, periodicList(database, periodic, { idleMinutes }), logger);
+  const runners = runnersOf(database, pool, periodicList(database, periodic, options), logger);
   const immediate = new ImmediateJobs(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, ...consequences(database, periodic, reports) });
   const calendar = new Calendar(pool, periodic, logger);
@@ -152,7 +152,7 @@ function consequences(
 ) {
   return {
     count,
-    tasks: [...Object.keys(ALL), ...Object.keys(periodic)],
+    ...{ tasks: Object.keys(ALL), periodic: Object.keys(periodic) },
     conclude: async (task: string, payload: unknown) => {
       const { scope, ids } = read(database, payload ?? {});
       const { givenUp, record } = ALL[task] ?? {};
@@ -187,13 +187,16 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
 const periodicList = (
   database: Database,
   some: Readonly<Record<string, PeriodicTask>>,
-  settings: PeriodicSettings,
+  settings: Pick<WorkerOptions, keyof PeriodicSettings | "reports">,
 ): TaskList =>
   Object.fromEntries(
     Object.entries(some).map(([name, { run }]) => [
       name,
       (_: unknown, { abortSignal }: JobHelpers) =>
-        inJobSpan(name, {}, () => run(database, settings, abortSignal)),
+        inJobSpan(name, {}, () => run(database, settings, abortSignal)).catch((error: unknown) => {
+          if (!abortSignal.aborted) settings.reports.countPeriodicFailure(name);
+          throw error;
+        }),
     ]),
   );
 

@@ -70,7 +70,9 @@ async function callThatFails(endedReason: string) {
 const onlyLogged =
   (task: Task, payload: object = {}): Case =>
   async () => {
-    await (await scope()).enqueue(task, { ...payload });
+    // The next run of a periodic task has its name as its key.
+    const options = task in periodicTasks ? { key: task } : {};
+    await (await scope()).enqueue(task, { ...payload }, options);
     return { consequence: nothing };
   };
 
@@ -235,6 +237,42 @@ test(
       expect(JSON.parse(line ?? "{}")).toMatchObject({ level: 50, task, msg: "a job was given up" });
     }
     expect(first.stderr()).not.toContain("Secret words");
+  },
+  3 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a failed run of a periodic task whose next run is enqueued is not a job that was given up",
+  async () => {
+    await (await scope()).enqueue("chat.endIdle", {});
+    const runs = async () => (await waiting("chat.endIdle", {})).filter(({ key }) => key === null);
+    const exhaust = "select graphile_worker.permanently_fail_jobs($1::bigint[], 'no time')";
+    await running.database.query(exhaust, [(await runs()).map(({ id }) => id)]);
+    const first = await server();
+    await until(async () => (await runs()).length === 0);
+    const lines = first.stderr().split("\n");
+    const line = JSON.parse(lines.find((one) => one.includes("chat.endIdle"))!);
+    const msg = "a run of a periodic task failed; the next is enqueued";
+    expect(line).toMatchObject({ level: 40, reason: "no time", msg });
+    expect(await metric(first, "chat.endIdle")).toBe(0);
+  },
+  3 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "each failed run of a periodic task is counted",
+  async () => {
+    const owner = new pg.Client({ connectionString: running.database.ownerUrl });
+    await owner.connect();
+    await owner.query("begin");
+    await owner.query("lock table chats in access exclusive mode");
+    const first = await server();
+    await (await scope()).enqueue("chat.endIdle", {}, { key: "chat.endIdle" });
+    await until(async () => {
+      const text = await (await fetch(`${first.url}/metrics`)).text();
+      return /^parley_periodic_failures_total\{task="chat.endIdle"\} [1-9]/m.test(text);
+    });
+    await owner.end();
   },
   3 * SERVER_TIMEOUT_MS,
 );

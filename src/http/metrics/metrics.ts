@@ -66,6 +66,13 @@ export class Metrics implements WorkReports {
     registers: [this.registry],
   });
 
+  private readonly periodicFailures = new Counter({
+    name: "parley_periodic_failures_total",
+    help: "Failed runs of periodic tasks, by task. They run again.",
+    labelNames: ["task"],
+    registers: [this.registry],
+  });
+
   private readonly answers = new Counter({
     name: "parley_model_answers_total",
     help: "Requests to models by identifier (model), name at the server (model_name), purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, tools_refused (the answer was then requested without functions), refused, unusable, failed, or internal (the service failed).",
@@ -182,11 +189,15 @@ export class Metrics implements WorkReports {
   }
 
   /** An alert on an increase would miss a count that begins at 1. */
-  readonly nameTasks: WorkReports["nameTasks"] = (tasks) => {
+  readonly nameTasks: WorkReports["nameTasks"] = (tasks, periodic) => {
     for (const task of tasks) this.givenUp.inc({ task }, 0);
+    for (const task of periodic) this.periodicFailures.inc({ task }, 0);
   };
 
   readonly countGivenUp: WorkReports["countGivenUp"] = (task) => this.givenUp.inc({ task });
+
+  readonly countPeriodicFailure: WorkReports["countPeriodicFailure"] = (task) =>
+    this.periodicFailures.inc({ task });
 
   countAnswer({
     modelName,

@@ -13,9 +13,11 @@ export type AttemptOutcome = "delivered" | "refused" | "timeout" | "unreachable"
 
 /** Tells the operator of background work. */
 export interface WorkReports {
-  /** Names the tasks that `countGivenUp` may count, so that their counts begin at 0. */
-  readonly nameTasks: (tasks: readonly string[]) => void;
+  /** Names the tasks that are counted, so that their counts begin at 0. */
+  readonly nameTasks: (tasks: readonly string[], periodic: readonly string[]) => void;
   readonly countGivenUp: (task: string) => void;
+  /** Counts a failed run of a periodic task, which is never given up: it runs again. */
+  readonly countPeriodicFailure: (task: string) => void;
   /** @param firstDelaySeconds age of the delivery, if this was its first attempt */
   readonly countAttempt: (outcome: AttemptOutcome, firstDelaySeconds?: number) => void;
   readonly watchPool: (name: string, use: () => PoolUse) => void;
