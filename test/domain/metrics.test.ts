@@ -177,6 +177,12 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
 interface Panel {
   readonly title: string;
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  readonly fieldConfig?: {
+    readonly defaults: {
+      readonly noValue?: string;
+      readonly custom?: { readonly showPoints: string };
+    };
+  };
 }
 interface Rules {
   readonly groups: readonly {
@@ -252,6 +258,30 @@ test("failures of the service itself do not raise the alert about a model, which
   const selected = [...query.matchAll(/parley_model_answers_total\{([^}]*)\}/g)];
   expect(selected).toHaveLength(2);
   for (const [, labels] of selected) expect(labels).toMatch(/outcome!~"(\w+\|)*internal"/);
+});
+
+describe("the dashboard of a service without failures", () => {
+  const { panels } = JSON.parse(readFileSync("deploy/grafana/parley.json", "utf8")) as { panels: Panel[] };
+
+  test("has a share of failed requests, which have no count before the first one", () => {
+    const [share] = panels.find(({ title }) => title.startsWith("Share of requests"))!.targets!;
+    expect(share!.expr).toMatch(/^\(sum\(.*\) or vector\(0\)\) \/ sum\(/);
+  });
+
+  test.each([
+    "Failed requests per second",
+    "Waiting jobs",
+    "Oldest waiting job",
+    "Failed jobs in 15 minutes",
+  ])("says in the panel %s that there is nothing, rather than that data are missing", (name) => {
+    const { fieldConfig } = panels.find(({ title }) => title === name)!;
+    expect(fieldConfig!.defaults.noValue).toMatch(/^No /);
+  });
+
+  test("shows a value that only one scrape had", () => {
+    const shown = panels.map(({ fieldConfig }) => fieldConfig?.defaults.custom?.showPoints);
+    expect(new Set(shown.filter((one) => one !== undefined))).toEqual(new Set(["auto"]));
+  });
 });
 
 test("a query with a mistake is found", () => {
