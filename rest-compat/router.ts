@@ -3,6 +3,7 @@ import type { GraphQLError } from "graphql";
 import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/errors/refuse-method";
+import { noteRoute } from "../src/http/answers/operation-name";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/answers/send-json";
 import { idempotencyKey, storedKey } from "../src/http/idempotency-key";
 import { DomainError, withPaths } from "../src/platform/errors";
@@ -31,6 +32,7 @@ export function restRouter(server: RestServer, routes: readonly CompiledRoute[])
       const found = table.find(req.method!, req.url!.split("?", 1)[0]!);
       if (!found) return next();
       if ("allowed" in found) return refuseMethod(req, res, found.allowed, found.longer);
+      noteRoute(res, found.route);
       await handle(server, found.route, found.params, req, res);
     } catch (error) {
       server.sendError(res, error);

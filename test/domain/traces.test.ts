@@ -91,6 +91,31 @@ test("a request continues the client's trace, and contains its operation, which 
   expect(statements.map(({ name }) => name).join()).toMatch(/INSERT .*messages/);
 });
 
+test("a request names its route without ids, and its operation, also if that is none of GraphQL", async () => {
+  const { api } = running;
+  await api.request("GET", `/rest/v1/assistants/${UNKNOWN_ID}`);
+  await api.request("POST", "/rest/v1/webhooks/vapi/server-messages", { message: { type: "hang" } });
+  await api.request("POST", "/mcp?from=agent", {});
+  await api.request("POST", "/nowhere");
+  const routeOf = (name: string) => named(name).map(({ attributes }) => attributes["http.route"] ?? "none");
+  await until(() => named("POST other").length > 0);
+  expect(routeOf("GET Assistant")).toEqual(["/rest/v1/assistants/:id"]);
+  expect(routeOf("POST engineServerMessages")).toEqual(["/rest/v1/webhooks/vapi/server-messages"]);
+  expect(routeOf("POST mcp")).toEqual(["/mcp"]);
+  expect(routeOf("POST other")).toEqual(["none"]);
+});
+
+test("health checks and scrapes have no traces", async () => {
+  for (const path of ["/health/live", "/health/ready?verbose", "/metrics"])
+    await running.api.request("GET", path);
+  await running.api.request("GET", "/nowhere");
+  await until(() => named("GET other").length > 0);
+  expect(
+    spans.filter(({ name }) => name.startsWith("GET ") && !/^GET (other|Assistant)$/.test(name)),
+  ).toEqual([]);
+  expect(named("GET other")).toHaveLength(1);
+});
+
 test("a request that fails gets its own error, and the span of its operation has the code", async () => {
   const { api } = running;
   await api.get(`/rest/v1/assistants/${UNKNOWN_ID}`, 400);

@@ -5,6 +5,7 @@ import type { Database } from "../../platform/database/database";
 import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
 import type { EndedRequest } from "../../platform/providers/observed-model";
+import { operationOf } from "../answers/operation-name";
 import { DatabaseGauges } from "./database-gauges";
 import { addEventLoopGauge } from "./event-loop-gauge";
 import { PoolGauges } from "./pool-gauges";
@@ -17,12 +18,6 @@ const UNUSED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"].map(
 
 /** Methods that are named. Node accepts some 30 others, each of which would make series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/** Operation of a request that no handler names. Probes and scrapes would hide the rates of what people request. */
-function operationOf(url: string): string {
-  if (/^\/(health\/(live|ready)|metrics)(\?|$)/.test(url)) return "probe";
-  return /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
-}
 
 type ReadinessCheck = () => Promise<{ readonly ready: boolean; readonly databaseAnswers: boolean }>;
 
@@ -154,13 +149,12 @@ export class Metrics implements WorkReports {
     for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
   }
 
-  /** Measures the duration of a request. REST responses name the operation in a header. */
+  /** Measures the duration of a request. */
   readonly time: RequestHandler = ({ url, method }, res, next) => {
     const startedAt = performance.now();
-    const defaultOperation = operationOf(url);
     res.on("finish", () => {
       if (String(res.getHeader("Content-Type")).startsWith("text/event-stream")) return; // open for hours
-      const operation = String(res.getHeader("GraphQL-Operation") ?? defaultOperation);
+      const operation = operationOf(res, url);
       const known = METHODS.has(method) ? method : "other";
       this.series(operation, known, res.statusCode).observe((performance.now() - startedAt) / 1000);
     });
