@@ -47,7 +47,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   },
 };
 
-const isInstalled = (program: string): boolean =>
+export const isInstalled = (program: string): boolean =>
   [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"].some((folder) =>
     existsSync(join(folder, program)),
   );
