@@ -6,7 +6,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { leavesOf } from "../../src/cli/import/fields";
 import { mapRetell } from "../../src/cli/import/retell";
+import type { Http } from "../../src/cli/import/http";
+import { Report } from "../../src/cli/import/report";
+import { Source } from "../../src/cli/import/source";
 import { mapVapi } from "../../src/cli/import/vapi";
+import { readAll } from "../../src/cli/import/vapi-list";
 import type { Mapped } from "../../src/cli/import/vendor";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import type { Api } from "../support/api";
@@ -67,6 +71,23 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     expect(map(sample).notes.join("\n")).not.toContain("in single braces");
   });
 
+  test("names with letters of any alphabet become variables, and other names are listed", () => {
+    const path = sample === vapiSample ? "model.messages.0.content" : "retellLlmData.general_prompt";
+    const { input, notes } = map(changed(sample, path, "{{prénom}}, {{ имя_1 }}, {{first name}}, {{1x}}."));
+    expect(input).toMatchObject({ chat: { prompt: "{prénom}, {имя_1}, {{first name}}, {{1x}}." } });
+    expect(notes).toContain(
+      `${path.replace(/\.0\.content$/, "")} contains {{first name}}, {{1x}}, which is no plain variable: it stays as written.`,
+    );
+  });
+
+  test("a model that is not set is listed", () => {
+    const path = sample === vapiSample ? "model.model" : "retellLlmData.model";
+    const listed = `${path} is not set: the assistant has the default model of this server.`;
+    expect(map(sample).notes).not.toContain(listed);
+    expect(map(changed(sample, path, undefined)).notes).toContain(listed);
+    expect(map(changed(sample, path, null)).notes).toContain(listed);
+  });
+
   test("variables in parameters become variables here, and all that nothing is filled into are listed", () => {
     const list = sample === vapiSample ? "model.tools" : "retellLlmData.general_tools";
     const tools = list.split(".").reduce((value, name) => value[name] as JsonObject, sample);
@@ -106,7 +127,7 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
       expect.arrayContaining([
         `${url} contains {{tenant}}, {% x %}, but no variable is filled in there: it stays as written.`,
         `${day}.pattern contains {{day}}, but no variable is filled in there: it stays as written.`,
-        `${day}.default contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
+        `${day}.default contains {{ day | upper }}, which is no plain variable: it stays as written.`,
         `${day}.enum.1 contains {now} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
       ]),
     );
@@ -186,6 +207,22 @@ async function service(answers: Readonly<Record<string, unknown>>): Promise<stri
   afterTest(() => server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+/** A service with this list of assistants, newest first, that pages as Vapi does. */
+const listing = (list: readonly { readonly createdAt: string }[]): Source =>
+  new Source(
+    {
+      send: (url: string) => {
+        const query = new URL(url).searchParams;
+        const [until, before] = [query.get("createdAtLe") ?? "9", query.get("createdAtLt") ?? "9"];
+        const page = list
+          .filter(({ createdAt }) => createdAt <= until && createdAt < before)
+          .slice(0, Number(query.get("limit")));
+        return Promise.resolve({ status: 200, type: "", body: Buffer.from(JSON.stringify(page)) });
+      },
+    } as unknown as Http, // the only method that it uses
+    "http://vendor.example",
+  );
 
 const at = (api: Api, id: string, kind = "") =>
   api.get(`/rest/v1/assistants/${id}${kind && `/${kind}`}`, 200);
@@ -337,6 +374,33 @@ describe("parley import vapi", () => {
       { function: { name: "found" }, server: { url: "https://crm.example/vapi" } },
     ]);
   });
+
+  test.each([
+    [250, 0],
+    [1_100, 2],
+  ])(
+    "reads a list in which %d assistants have the same time of creation, or says that some are missing",
+    async (count, code) => {
+      const time = "2025-03-01T10:00:00.000Z";
+      const assistants = Array.from({ length: count }, (_, index) => ({
+        id: `same-${index}`,
+        createdAt: time,
+      }));
+      const list = [
+        { id: "newer", createdAt: "2025-03-02T10:00:00.000Z" },
+        ...assistants,
+        { id: "older", createdAt: "2025-02-01T10:00:00.000Z" },
+      ];
+      const report = new Report();
+      const found = (await readAll(listing(list), report)) as { id: string }[];
+      const ids = new Set(found.map(({ id }) => id));
+      expect(["newer", "older"].every((id) => ids.has(id))).toBe(true);
+      expect(ids.size).toBe(code === 0 ? count + 2 : 1_002);
+      expect(report.isIncomplete).toBe(code === 2);
+      if (code === 2)
+        expect(report.lines().join("\n")).toContain(`more than 1000 assistants with createdAt ${time}`);
+    },
+  );
 
   test("says so if the key is wrong", async () => {
     const url = await service({});
@@ -502,6 +566,45 @@ describe("a file", () => {
     expect(await runToEnd("cli/import", env, "vapi", fileOf(content))).toMatchObject({
       ...{ code: 0, stdout: expect.stringContaining("assistants: 1 imported") },
     });
+  });
+
+  test.each([
+    [
+      "UTF-16, as a redirection of PowerShell writes it",
+      (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le"),
+    ],
+    ["big-endian UTF-16", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
+  ])("in %s is imported", async (_, encoded) => {
+    const file = join(emptyFolder(), "assistants.json");
+    writeFileSync(file, encoded(JSON.stringify({ ...vapiSample, id: "wide", name: "René" })));
+    expect(await runToEnd("cli/import", env, "vapi", file)).toMatchObject({ code: 0, stderr: "" });
+    expect(await at(running.api, "wide")).toMatchObject({ name: "René" });
+  });
+
+  test("in another encoding is refused, because its letters would be lost", async () => {
+    const file = join(emptyFolder(), "assistants.json");
+    writeFileSync(file, JSON.stringify({ ...vapiSample, id: "latin", name: "René" }), "latin1");
+    const { code, stdout, stderr } = await runToEnd("cli/import", env, "vapi", file);
+    expect([code, stdout, stderr.trim()]).toEqual([
+      1,
+      "",
+      `The file ${file} is not in UTF-8. Save it in UTF-8.`,
+    ]);
+  });
+
+  test("with an entry that is nested too deeply lists it and imports the others", async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    const entries = [
+      { ...vapiSample, metadata: "deep" },
+      { ...vapiSample, id: "shallow" },
+    ];
+    const content = JSON.stringify(entries).replace('"deep"', deep);
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf(content));
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringContaining("Entry 1 has values that are nested too deeply."),
+    ]);
+    expect(stdout).toContain("assistants: 1 imported");
   });
 
   test("with an entry of another vendor lists it and imports the others", async () => {

@@ -45,7 +45,9 @@ export class Fields {
   }
 
   isTaken(path: string): boolean {
-    return [...this.taken].some((one) => path === one || path.startsWith(`${one}.`));
+    for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1))
+      if (this.taken.has(path.slice(0, end))) return true;
+    return false;
   }
 
   private ifIs<T>(path: string, is: (value: unknown) => value is T): T | undefined {

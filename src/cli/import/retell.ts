@@ -149,7 +149,9 @@ export function mapRetell(agent: JsonObject): Mapped {
     endCallFunction: endCall,
     dialKeypadFunction: keypad,
   };
-  const models = modelFor(fields.text(`${LLM}.model`), `${LLM}.model`, notes);
+  const models = isObject(fields.peek(LLM))
+    ? modelFor(fields.text(`${LLM}.model`), `${LLM}.model`, notes)
+    : {};
   const input = {
     ...{ id, name: fields.text("agent_name")?.trim() || `Retell agent ${id}` },
     variables: fields.object(`${LLM}.default_dynamic_variables`),

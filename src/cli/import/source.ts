@@ -19,6 +19,21 @@ export const textOf = (value: unknown): string | undefined => {
   return typeof value === "string" ? value : undefined;
 };
 
+/** Levels of a value that can be read and sent on. A Parley server takes 32 levels of JSON. */
+const MOST_LEVELS = 500;
+
+/** Whether a value has more levels than functions that call themselves can read. */
+export function isTooDeep(root: unknown): boolean {
+  const waiting: [value: unknown, level: number][] = [[root, 0]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, level] = next;
+    if (level > MOST_LEVELS) return true;
+    if (typeof value === "object" && value !== null)
+      for (const inner of Object.values(value)) waiting.push([inner, level + 1]);
+  }
+  return false;
+}
+
 /** The entries of a list in an answer, also below `name`. @throws RefusedError for something else */
 export function listIn(answer: unknown, path: string, name = "data"): unknown[] {
   const list = isObject(answer) ? answer[name] : answer;
@@ -31,7 +46,10 @@ export function entriesIn(answer: unknown, path: string, report: Report): JsonOb
   const list = listIn(answer, path);
   const entries = objectsIn(list);
   if (entries.length < list.length) report.refuse(`The source lists entries of ${path} that are no objects.`);
-  return entries;
+  const readable = entries.filter((one) => !isTooDeep(one));
+  if (readable.length < entries.length)
+    report.refuse(`The source lists entries of ${path} that are nested too deeply.`);
+  return readable;
 }
 
 /** The first entry with each id, and those without one. The report lists the others. @param noun of an entry */
@@ -78,6 +96,8 @@ export class Source {
   /** An object. @throws as `json` */
   async object(path: string): Promise<JsonObject> {
     const value = await this.json(path);
+    if (isTooDeep(value))
+      throw new RefusedError(200, `The source answers ${path} with values that are nested too deeply.`);
     if (isObject(value)) return value;
     throw new RefusedError(200, `The source answers ${path} with something else than an object.`);
   }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../platform/json/json-object";
-import { RefusedError } from "./http";
 import { Fields } from "./fields";
 import { timeOf } from "./log-of";
-import { isObject, listIn, objectsIn, required, textOf, type Source } from "./source";
+import { textOf } from "./source";
+import { readAll } from "./vapi-list";
 import { asWritten, functionFor } from "./vendor-functions";
 import {
   configurationsOf,
@@ -51,7 +51,6 @@ const REASONS: Reasons = [
   [/^(silenceTimeoutSeconds|firstMessageInterruptionsEnabled|backgroundDenoisingEnabled)\b/, OF_ENGINE],
 ];
 
-const PAGE_SIZE = 100;
 const PROVIDERS = new Set(["openai", "groq", "anthropic"]);
 
 const VAPI: Vendor = {
@@ -69,54 +68,8 @@ const VAPI: Vendor = {
 /** Imports assistants of Vapi. */
 export async function importVapi(work: VendorImport): Promise<void> {
   const { source, file } = work;
-  const given = source ? await readAll(source, work) : entriesInFile(file!, VAPI);
+  const given = source ? await readAll(source, work.report) : entriesInFile(file!, VAPI);
   await storeAssistants(work, VAPI, given, mapVapi);
-}
-
-/** All assistants, newest first in pages, with the tools that they name. */
-async function readAll(source: Source, { report }: VendorImport): Promise<unknown[]> {
-  const all = new Map<unknown, unknown>();
-  for (let before = ""; ;) {
-    const path = `/assistant?limit=${PAGE_SIZE}${before && `&createdAtLe=${encodeURIComponent(before)}`}`;
-    const page = await required(async () => listIn(await source.json(path), path, "results"));
-    const fresh = page.filter((one) => !all.has(idOf(one)));
-    for (const one of fresh) all.set(idOf(one), one);
-    before = textOf(objectsIn(page).at(-1)?.createdAt) ?? "";
-    if (page.length < PAGE_SIZE || fresh.length === 0 || before === "") break;
-  }
-  const oldestFirst = [...all.values()].toReversed();
-  const complete: unknown[] = [];
-  for (const one of oldestFirst)
-    complete.push(
-      isObject(one)
-        ? await withTools(source, one, (reason) => report.refuse(reason, textOf(one.id) ?? ""))
-        : one,
-    );
-  return complete;
-}
-
-/** By which an entry is known again; one without an id by itself. */
-const idOf = (entry: unknown): unknown => (isObject(entry) ? (textOf(entry.id) ?? entry) : entry);
-
-/** The assistant with the tools that it names by their ids. */
-async function withTools(
-  source: Source,
-  assistant: JsonObject,
-  refuse: (reason: string) => void,
-): Promise<JsonObject> {
-  const model = assistant.model as JsonObject | undefined; // checked by its fields
-  const ids: unknown[] = Array.isArray(model?.toolIds) ? model.toolIds : [];
-  const tools = Array.isArray(model?.tools) ? [...(model.tools as unknown[])] : [];
-  const left: unknown[] = [];
-  for (const id of ids)
-    try {
-      tools.push(await source.object(`/tool/${encodeURIComponent(String(id))}`));
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      refuse(`A tool was not read: ${error.message}`);
-      left.push(id);
-    }
-  return ids.length === 0 ? assistant : { ...assistant, model: { ...model, tools, toolIds: left } };
 }
 
 const SOUNDS: Readonly<Record<string, string>> = { off: "OFF", office: "OFFICE", default: "DEFAULT" };
@@ -161,6 +114,8 @@ function modelsOf(fields: Fields, notes: string[]): Readonly<Record<string, Json
   const provider = fields.text("model.provider");
   if (provider !== undefined && PROVIDERS.has(provider))
     return modelFor(fields.text("model.model"), "model.model", notes);
+  if (provider === undefined && fields.peek("model.model") === undefined)
+    return modelFor(undefined, "model.model", notes);
   for (const [path, value] of [
     ["model.provider", provider],
     ["model.model", fields.text("model.model")],

@@ -3,7 +3,7 @@ import { listed, shortened } from "../../assistants/configurations/variable-name
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
 import { textOf } from "./source";
-import { withVariables } from "./vendor";
+import { EXPRESSION, withVariables } from "./vendor";
 import { defined } from "./work";
 
 /** The server of a vendor's function. */
@@ -46,8 +46,6 @@ function withVariablesInside(parameters: JsonObject, path: string, notes: string
   changeDeep(parameters, (text, at) => (filled.has(at) ? text : asWritten(text, at, notes)!), path);
   return changed;
 }
-
-const EXPRESSION = /\{\{[^{}]*\}\}|\{%[^{}%]*%\}/g;
 
 /** A text that no variables are filled into; notes those that it has. */
 export function asWritten(text: string | undefined, path: string, notes: string[]): string | undefined {

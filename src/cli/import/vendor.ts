@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { loadCatalog, type Catalog } from "../../platform/catalog/load-catalog";
 import { listed, namesIn, PLACEHOLDER, shortened } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
-import { isObject, objectsIn, textOf, type Source } from "./source";
+import { jsonIn } from "./json-file";
+import { isObject, isTooDeep, objectsIn, textOf, type Source } from "./source";
 import { defined, type Import } from "./work";
 
 /** The import of assistants from a vendor: by its interface or from a file. */
@@ -67,6 +67,10 @@ export async function storeAssistants(
       report.refuse(`Entry ${index + 1} is no ${what}.`);
       continue;
     }
+    if (isTooDeep(assistant)) {
+      report.refuse(`Entry ${index + 1} has values that are nested too deeply.`);
+      continue;
+    }
     const { input, notes } = map(assistant);
     const id = textOf(input.id) ?? "";
     const first = places.get(id);
@@ -105,18 +109,6 @@ export function entriesInFile(file: string, vendor: Vendor): unknown[] {
   return found;
 }
 
-/** @throws Error that says why there is none */
-function jsonIn(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8").replace(/^\uFEFF/, "")); // editors of Windows add the mark
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR"].includes(code)) throw new Error(`There is no file ${file}.`, { cause: error });
-    if (code === "EISDIR") throw new Error(`${file} is a folder. Name a file.`, { cause: error });
-    throw new Error(`The file ${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
-  }
-}
-
 /** Sentences about the fields that were not taken. */
 export const notesOf = (fields: Fields, reasons: Reasons): string[] =>
   fields.rest().map((path) => {
@@ -142,7 +134,10 @@ export const ofTool =
       : `belongs to the tool ${shown}, which has no counterpart`;
   };
 
-const VARIABLE = /\{\{\s*([A-Za-z_][\w.]*)\s*\}\}/g;
+/** A variable as the vendors write it, with a name that is one here. */
+const VARIABLE = /\{\{\s*([\p{L}_][\p{L}\p{M}\p{N}_.]*)\s*\}\}/gu;
+/** Other parts of a text that the vendors fill in. */
+export const EXPRESSION = /\{\{[^{}]*\}\}|\{%[^{}%]*%\}/g;
 
 /** A text with variables as they are written here: `{name}` instead of `{{name}}`. */
 export function withVariables(text: string | undefined, path: string, notes: string[]): string | undefined {
@@ -152,9 +147,10 @@ export function withVariables(text: string | undefined, path: string, notes: str
     notes.push(
       `${path} contains ${listed(literal.map(shortened))} in single braces, which is a variable here: rewrite it if it is meant as it is written.`,
     );
+  const others = [...new Set(converted?.match(EXPRESSION))].map(shortened);
   if (converted?.includes("{{") || converted?.includes("{%"))
     notes.push(
-      `${path} contains an expression in {{ }} or {% %} that is no plain variable: it stays as written.`,
+      `${path} contains ${listed(others) || "{{ or {%"}, which is no plain variable: it stays as written.`,
     );
   return converted;
 }
@@ -187,7 +183,10 @@ export function modelFor(
   path: string,
   notes: string[],
 ): Readonly<Record<string, JsonObject>> {
-  if (name === undefined) return {};
+  if (name === undefined) {
+    notes.push(`${path} is not set: the assistant has the default model of this server.`);
+    return {};
+  }
   const found = known().models.find(
     ({ model, succeeds }) => withoutDate(succeeds?.model ?? model) === withoutDate(name),
   );
