@@ -36,7 +36,7 @@ export function withContinuation(error: unknown, kept: string | undefined, comma
 
 /** An address without a slash at its end. @throws Error with the usage */
 export function addressOf(option: string, text: string, usage: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new Error(
       `${option} must be a URL that begins with http:// or https://; got "${text}".\nUsage: ${usage}`,
     );
@@ -49,7 +49,9 @@ export function addressOf(option: string, text: string, usage: string): string {
     throw new Error(
       `${option} must be the address of the server, without /graphql or /rest: ${option} ${address}\nUsage: ${usage}`,
     );
-  return text.replace(/\/$/, "");
+  const [path = ""] = text.split(/[?#]/, 1);
+  if (path !== text) throw new Error(`${option} must not contain ? or #: ${option} ${path}\nUsage: ${usage}`);
+  return text.replace(/(?<!\/)\/+$/, "");
 }
 
 /** The longest wait for a service, in seconds. @throws Error with the usage */

@@ -83,6 +83,16 @@ describe("while the server is away", () => {
     }
   });
 
+  test("an address may end with slashes, and has neither a query nor a fragment", async () => {
+    const at = (url: string) => new Workplace(emptyFolder(), { url, secretKey: running.secretKey });
+    expect((await at(`${running.url.toUpperCase()}//`).run(["pull", "."])).code).toBe(0);
+    for (const end of ["/?a=1", "#a"]) {
+      const { code, stderr } = await at(running.url + end).run(["pull", "."]);
+      const address = running.url + end.split(/[?#]/)[0]!;
+      expect([code, stderr.split("\n")[0]]).toEqual([1, `--url must not contain ? or #: --url ${address}`]);
+    }
+  });
+
   test("an address with a password is refused, and not printed", async () => {
     const url = "http://user:pass-word@127.0.0.1:2";
     const place = new Workplace(emptyFolder(), { url, secretKey: running.secretKey });

@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { logOf } from "../../src/cli/import/log-of";
 import { Http, ImportStoppedError, RefusedError } from "../../src/cli/import/http";
 import { Report } from "../../src/cli/import/report";
+import { request } from "../../src/cli/import/request";
 import { entriesIn, Source } from "../../src/cli/import/source";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import type { Api } from "../support/api";
@@ -78,6 +80,12 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   ],
 };
 
+class Redirect {
+  constructor(readonly to: string) {}
+}
+
+/** Requests to the services of all tests. */
+const seen: string[] = [];
 let env: Record<string, string>;
 let result: ProcessResult;
 let api: Api;
@@ -91,6 +99,8 @@ async function importFrom(
   const server = createServer((req, res) => {
     const answer = answers[req.url!];
     const isRefused = ++requests > accepted;
+    seen.push(`${req.url} ${req.headers["x-api-key"] === undefined ? "without" : "with"} a key`);
+    if (answer instanceof Redirect) return void res.writeHead(302, { Location: answer.to }).end();
     res.writeHead(isRefused ? 401 : answer === undefined ? 404 : 200, { "Content-Type": "application/json" });
     res.end(JSON.stringify(answer === undefined || isRefused ? { message: "no" } : answer));
   });
@@ -373,6 +383,127 @@ describe("a list of the source", () => {
       2,
       expect.stringContaining(`${part}The source answers ${plain} with something else than a list.`),
     ]);
+  });
+});
+
+const EMPTY = {
+  "/rest/v1/organization": { id: "9" },
+  "/rest/v1/assistants?order=asc&page=1&take=100": page([]),
+  ...{ "/rest/v1/organization/keys": [], "/rest/v1/settings": [] },
+  "/rest/v1/files?order=asc&page=1&take=100": page([]),
+};
+
+test("logs before a page that the source refuses are imported", async () => {
+  const path = "/rest/v1/assistants/cut";
+  const items = Array.from({ length: 7 }, (_, index) => ({
+    ...{ id: `cut-${index}`, type: "TEXT", createdAt: "2023-01-01T00:00:00Z" },
+  }));
+  const { code, stdout } = await importFrom({
+    ...EMPTY,
+    "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: "cut", name: "Cut" }]),
+    ...Object.fromEntries(["voice", "sms", "chat"].map((kind) => [`${path}/${kind}`, { prompt: "Kept." }])),
+    [`${path}/theme`]: { theme: {} },
+    [`${path}/logs?order=asc&page=1&take=100`]: { data: items, meta: { hasNextPage: true } },
+    ...Object.fromEntries(items.map((item) => [`${path}/log/${item.id}`, { ...item, messages: [] }])),
+  });
+  expect([code, stdout]).toEqual([2, expect.stringContaining("logs: 7 imported")]);
+  expect(stdout).toContain(
+    `Logs: The source answers ${path}/logs?order=asc&page=2&take=100 with status 404 (no).`,
+  );
+});
+
+test("a source that redirects is named with the other address, which does not get the key", async () => {
+  const before = seen.length;
+  const answers = { "/rest/v1/organization": new Redirect("http://127.0.0.2:2/organization?token=secret") };
+  const { code, stderr } = await importFrom(answers);
+  expect([code, stderr.trim()]).toEqual([
+    1,
+    "The source answers /rest/v1/organization with status 302, which redirects to http://127.0.0.2:2/organization. Check --from: it must be the address of the source.",
+  ]);
+  expect(seen.slice(before)).toEqual(["/rest/v1/organization with a key"]);
+});
+
+test("a link to content that redirects is followed without the key, and not for ever", async () => {
+  const before = seen.length;
+  const files = ["moved", "circle"].map((id) => ({ id, name: `${id}.txt`, size: 7 }));
+  const { code, stdout } = await importFrom({
+    ...EMPTY,
+    "/rest/v1/files?order=asc&page=1&take=100": page(files),
+    ...{
+      "/rest/v1/files/moved/download": { url: "/a" },
+      "/a": new Redirect("b?c=1"),
+      "/b?c=1": new Redirect("hours"),
+    },
+    ...{ "/rest/v1/files/circle/download": { url: "/x" }, "/x": new Redirect("/x") },
+    "/hours": 1234567,
+  });
+  expect([code, stdout]).toEqual([2, expect.stringContaining("files: 1 imported")]);
+  expect(stdout).toContain(
+    "The content of this file was not read: The link to the content answers with status 302. [circle]",
+  );
+  expect(seen.slice(before)).toEqual(
+    expect.arrayContaining(["/b?c=1 without a key", "/hours without a key"]),
+  );
+});
+
+test("a key that no header can have is refused at once", async () => {
+  for (const [name, key] of [
+    ["PARLEY_FROM_KEY", "the-key-…"],
+    ["PARLEY_KEY", "parley_sk_key\r"],
+  ] as const) {
+    const given = { ...env, [name]: key };
+    const { code, stdout, stderr } = await runToEnd("cli/import", given, "rest", "--from", running.url);
+    expect([code, stdout, stderr.trim()]).toEqual([
+      1,
+      "",
+      "The key has a line break or another character that no key has, such as …: copy the whole key again.",
+    ]);
+  }
+});
+
+describe("an answer", () => {
+  /** The address of a service that answers in this way. */
+  async function serving(answer: (res: ServerResponse) => unknown): Promise<string> {
+    const server = createServer((_, res) => void answer(res));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    afterTests(() => (server.closeAllConnections(), server.close()));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test.each<[string, (res: ServerResponse) => unknown]>([
+    [
+      "never ends",
+      (res) => {
+        const more = () => {
+          while (res.write(Buffer.alloc(65_536)));
+          res.once("drain", more);
+        };
+        more();
+      },
+    ],
+    [
+      "expands to more than it may have",
+      (res) => res.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync(Buffer.alloc(5_000_000))),
+    ],
+  ])("that %s is refused, and not read into memory", async (_, answer) => {
+    const url = await serving(answer);
+    const http = new Http({ name: "The source", headers: {}, patienceMs: 0, say: () => undefined });
+    await expect(http.send(url, { mostBytes: 2 * 1024 * 1024 })).rejects.toMatchObject({
+      ...{ constructor: RefusedError, message: `The source at ${url} answers with more than 2 MiB.` },
+    });
+  });
+
+  test("of many bytes has more time, and one of few bytes does not", async () => {
+    const timeoutMs = 500;
+    const parts = (bytes: number) => (res: ServerResponse) => {
+      res.write(Buffer.alloc(bytes));
+      setTimeout(() => res.end("."), 3 * timeoutMs);
+    };
+    const sent = { method: "GET", headers: {}, timeoutMs, mostBytes: Infinity } as const;
+    const { body } = await request(await serving(parts(1_000_000)), sent);
+    expect(body).toHaveLength(1_000_001);
+    await expect(request(await serving(parts(10)), sent)).rejects.toThrow("takes too long");
   });
 });
 

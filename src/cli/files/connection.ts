@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { DeniedError, Http, ImportStoppedError, RefusedError, type HttpOptions } from "../import/http";
+import {
+  DeniedError,
+  Http,
+  ImportStoppedError,
+  redirectIn,
+  RefusedError,
+  type HttpOptions,
+} from "../import/http";
 import { DENIED, resultOf, transientIn, withoutAdvice } from "../import/target";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
@@ -103,10 +110,11 @@ export class Connection {
     const schemas: Record<string, object> = {};
     for (const kind of kinds) {
       const url = `${this.url}/schemas/${kind}.json`;
-      const { status, body } = await asked(this.open.send(url));
+      const answer = await asked(this.open.send(url));
+      const { status, body } = answer;
       if (status !== 200)
         throw new RequestError(
-          `${url} answered with status ${status}. Is this the address of a Parley server of this version?`,
+          `${url} answered with status ${status}${redirectIn(answer)}. Is this the address of a Parley server of this version?`,
           "NOT_FOUND",
         );
       schemas[kind] = JSON.parse(body.toString()) as object;

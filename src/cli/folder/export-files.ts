@@ -39,7 +39,7 @@ async function exportFile(
 ): Promise<Line | undefined> {
   const id = file.id as string;
   try {
-    const content = await server.content(url as string);
+    const content = await server.content(url as string, file.size as number);
     if (content.length !== file.size)
       throw new UnreadableError("", `It has ${content.length} bytes instead of ${String(file.size)}.`);
     const sha256 = hash("sha256", content, "hex");

@@ -61,8 +61,8 @@ export class Server {
   }
 
   /** The content behind a link. @throws UnreadableError */
-  async content(link: string): Promise<Buffer> {
-    const { status, body } = await this.open.send(new URL(link, this.url).href);
+  async content(link: string, mostBytes: number): Promise<Buffer> {
+    const { status, body } = await this.open.send(new URL(link, this.url).href, { mostBytes });
     if (status === 200) return body;
     throw new UnreadableError("", `The link to the content answers with status ${status}.`);
   }

@@ -1,6 +1,7 @@
+import { validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../platform/clock";
-import { request } from "./request";
+import { request, TooLongError } from "./request";
 
 /** Stops the import while a service is away. What was stored stays, and the same command continues it. */
 export class ImportStoppedError extends Error {}
@@ -22,6 +23,8 @@ export interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: Buffer;
+  /** Where a redirect leads, as the header has it. */
+  readonly location?: string | undefined;
 }
 
 export interface HttpOptions {
@@ -39,9 +42,14 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   /** Why an answer with a status of success must be asked for again; undefined if it is final. */
   readonly problemIn?: (answer: Answer) => string | undefined;
+  /** Length of the longest answer that is read. Default: 256 MiB. */
+  readonly mostBytes?: number;
 }
 
 const TIMEOUT_MS = 120_000;
+const MIB = 1024 * 1024;
+/** JSON beyond this length would not fit into the memory of small machines. */
+const MOST_BYTES = 256 * MIB;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** Tries of a request that fails with status 500: other requests may succeed. */
@@ -54,7 +62,10 @@ type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly f
 
 /** Sends requests to a service, and waits while it is overloaded, broken or away. */
 export class Http {
-  constructor(private readonly options: HttpOptions) {}
+  /** @throws DeniedError if no header can have the key */
+  constructor(private readonly options: HttpOptions) {
+    for (const [name, value] of Object.entries(options.headers)) checkHeader(name, value);
+  }
 
   /** @throws ImportStoppedError after the longest wait; RefusedError if the request fails again and again with 500 */
   async send(url: string, sent: Sent = {}): Promise<Answer> {
@@ -76,22 +87,48 @@ export class Http {
     }
   }
 
-  private async try(url: string, { method = "GET", body, headers }: Sent): Promise<Try> {
+  private async try(
+    url: string,
+    { method = "GET", body, headers, mostBytes = MOST_BYTES }: Sent,
+  ): Promise<Try> {
     try {
       const response = await request(url, {
         method,
         headers: { ...this.options.headers, ...headers },
         ...(body !== undefined && { body }),
-        timeoutMs: TIMEOUT_MS,
+        ...{ timeoutMs: TIMEOUT_MS, mostBytes },
       });
       const pauseMs = pauseIn(response.headers["retry-after"]);
       const type = response.headers["content-type"] ?? "";
-      const answer = { status: response.status, type, body: response.body };
+      const { location } = response.headers;
+      const answer = { status: response.status, type, body: response.body, location };
       return { answer, ...(pauseMs !== undefined && { pauseMs }) };
     } catch (error) {
+      if (error instanceof TooLongError)
+        throw new RefusedError(200, tooLong(this.options.name, url, mostBytes));
       return { failure: reasonOf(error) };
     }
   }
+}
+
+function checkHeader(name: string, value: string): void {
+  try {
+    validateHeaderValue(name, value);
+  } catch (error) {
+    throw new DeniedError(
+      "The key has a line break or another character that no key has, such as …: copy the whole key again.",
+      { cause: error },
+    );
+  }
+}
+
+const tooLong = (name: string, url: string, bytes: number): string =>
+  `${name} at ${new URL(url).origin} answers with more than ${bytes < MIB ? `${bytes} bytes` : `${Math.floor(bytes / MIB)} MiB`}.`;
+
+/** Where a redirect leads, after the status in a sentence. It is not followed, as it must not get the key. */
+export function redirectIn({ status, location }: Answer): string {
+  const [address] = location?.split(/[?#]/, 1) ?? []; // what follows may be a secret
+  return status >= 300 && status < 400 && address ? `, which redirects to ${address}` : "";
 }
 
 function problemOf(tried: Try, { problemIn }: Sent): string | undefined {

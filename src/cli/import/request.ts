@@ -1,15 +1,16 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzip, type ZlibOptions } from "node:zlib";
 
 export interface Requested {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | FormData;
-  /** Longest time until the last byte of the answer. */
+  /** Longest time until the last byte of an answer to a small request; see `BYTES_PER_SECOND`. */
   readonly timeoutMs: number;
+  /** Length of the longest answer that is read. */
+  readonly mostBytes: number;
 }
 
 export interface Answered {
@@ -18,33 +19,96 @@ export interface Answered {
   readonly body: Buffer;
 }
 
+/** An answer that is longer than allowed. */
+export class TooLongError extends Error {}
+
+/** What is sent and answered prolongs the time, as files may be large and lines slow. */
+const BYTES_PER_SECOND = 32 * 1024;
+
 const OWN_HEADERS = { "user-agent": "Parley/1.0 (command)", "accept-encoding": "gzip" };
 
 /**
  * Sends a request, and reads the whole answer. Follows no redirect, as it must not get the key. By `node:http`: `fetch`
  * doubles the CPU time of a command, because it compiles its parser for each process.
- * @throws an Error of the system, whose code says what has failed, or a TimeoutError
+ * @throws an Error of the system, whose code says what has failed, a TimeoutError, or a TooLongError
  */
 export async function request(
   url: string,
-  { method, headers, body, timeoutMs }: Requested,
+  { method, headers, body, timeoutMs, mostBytes }: Requested,
 ): Promise<Answered> {
-  const signal = AbortSignal.timeout(timeoutMs);
   const encoded = body instanceof FormData ? await encode(body) : { headers: {}, content: body };
-  const send = new URL(url).protocol === "https:" ? requestHttps : requestHttp;
-  const sent = send(url, { method, headers: { ...OWN_HEADERS, ...headers, ...encoded.headers }, signal });
-  sent.end(encoded.content);
+  const deadline = new Deadline(timeoutMs, Buffer.byteLength(encoded.content ?? ""));
+  const { signal } = deadline;
   try {
+    const send = new URL(url).protocol === "https:" ? requestHttps : requestHttp;
+    const sent = send(url, { method, headers: { ...OWN_HEADERS, ...headers, ...encoded.headers }, signal });
+    sent.end(encoded.content);
     const answer = await answerOf(sent);
-    const read = await buffer(answer);
+    const read = await bodyOf(answer, mostBytes, deadline);
     const isZipped = answer.headers["content-encoding"] === "gzip";
-    return { status: answer.statusCode!, headers: answer.headers, body: isZipped ? await unzip(read) : read };
+    const content = isZipped ? await unzipped(read, mostBytes) : read;
+    return { status: answer.statusCode!, headers: answer.headers, body: content };
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
+  } finally {
+    deadline.clear();
   }
 }
 
-const unzip = promisify<Buffer, Buffer>(gunzip);
+/** Aborts a request that takes too long for the number of its bytes. */
+class Deadline {
+  private readonly controller = new AbortController();
+  private readonly begun = performance.now();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly timeoutMs: number,
+    private bytes: number,
+  ) {
+    this.wait();
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  prolong(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+  }
+
+  private wait(): void {
+    const allowedMs = this.timeoutMs + (this.bytes / BYTES_PER_SECOND) * 1_000;
+    const left = this.begun + allowedMs - performance.now();
+    if (left > 0) this.timer = setTimeout(() => this.wait(), left);
+    else this.controller.abort(new DOMException("The answer takes too long", "TimeoutError"));
+  }
+}
+
+async function bodyOf(answer: IncomingMessage, mostBytes: number, deadline: Deadline): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new TooLongError(); // the loop closes the connection
+    deadline.prolong(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function unzipped(content: Buffer, mostBytes: number): Promise<Buffer> {
+  try {
+    return await unzip(content, { maxOutputLength: mostBytes });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? new TooLongError() : error;
+  }
+}
+
+const unzip = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 const answerOf = (sent: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => sent.on("response", resolve).on("error", reject));

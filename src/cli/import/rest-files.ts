@@ -25,9 +25,10 @@ export async function importFiles(work: Import): Promise<void> {
 async function importFile({ source, target, report, open }: Import, id: string, file: JsonObject) {
   try {
     const { url } = await source.object(`/rest/v1/files/${encodeURIComponent(id)}/download`);
-    const { body: content } = await source.content(url, open);
-    if (typeof file.size === "number" && content.length !== file.size)
-      throw new RefusedError(200, `It has ${content.length} bytes instead of ${file.size}.`);
+    const size = typeof file.size === "number" ? file.size : undefined;
+    const { body: content } = await source.content(url, open, size);
+    if (size !== undefined && content.length !== size)
+      throw new RefusedError(200, `It has ${content.length} bytes instead of ${size}.`);
     const type = textOf(file.mimeType) ?? "application/octet-stream";
     const sent = { name: textOf(file.name) || "file", type, content };
     const metadata = isObject(file.metadata) ? file.metadata : {};

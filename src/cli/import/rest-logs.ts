@@ -27,14 +27,23 @@ export async function importLogs(work: Import, assistantId: string): Promise<voi
     waiting = [];
     for (const log of logs) if (log) await batch.add(log);
   };
+  const finish = async () => {
+    await read();
+    await batch.send();
+  };
   let count = 0;
-  for await (const item of source.list(`${path}/logs`, "log", report)) {
-    progress(`Logs of assistant ${assistantId}: ${++count}`);
-    if (stored.has(textOf(item.id) ?? "")) report.unchanged("logs");
-    else if (waiting.push(item) === AT_ONCE) await read();
+  try {
+    for await (const item of source.list(`${path}/logs`, "log", report)) {
+      progress(`Logs of assistant ${assistantId}: ${++count}`);
+      if (stored.has(textOf(item.id) ?? "")) report.unchanged("logs");
+      else if (waiting.push(item) === AT_ONCE) await read();
+    }
+  } catch (error) {
+    // The source may refuse a later page each time: the logs before it are stored nevertheless.
+    if (error instanceof RefusedError) await finish();
+    throw error;
   }
-  await read();
-  await batch.send();
+  await finish();
 }
 
 async function readLog(

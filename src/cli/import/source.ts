@@ -1,10 +1,14 @@
 import type { JsonObject } from "../../platform/json/json-object";
-import { DeniedError, ImportStoppedError, RefusedError, type Answer, type Http } from "./http";
+import { DeniedError, ImportStoppedError, redirectIn, RefusedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
 
 const PAGE_SIZE = 100;
 /** Passes over a list that changes meanwhile; the last one is taken as it is. */
 const MOST_PASSES = 5;
+/** Length of the largest file that a server may allow. */
+const MOST_BYTES = 2_147_483_647;
+/** Redirects of a link to content. */
+const MOST_REDIRECTS = 5;
 const UNAUTHORIZED = 401;
 const KEY_ADVICE = "Check --from-key or PARLEY_FROM_KEY: it must be a SECRET key of the source.";
 
@@ -87,7 +91,7 @@ export class Source {
       this.repeat ??= send;
       return parsed(answer, path);
     }
-    const reason = `The source answers ${path} with status ${answer.status}${messageIn(answer)}.`;
+    const reason = `The source answers ${path} with status ${answer.status}${redirectIn(answer) || messageIn(answer)}.`;
     if (answer.status === UNAUTHORIZED && (await this.repeat?.())?.status === UNAUTHORIZED)
       throw new DeniedError(`${reason} ${KEY_ADVICE}`);
     throw new RefusedError(answer.status, reason);
@@ -130,28 +134,40 @@ export class Source {
     }
   }
 
-  /** The content at a link, which needs no key. @throws RefusedError */
-  async content(link: unknown, open: Http): Promise<Answer> {
-    const given = textOf(link) ?? "";
-    const address = given !== "" && URL.canParse(given, this.url) ? new URL(given, this.url) : undefined;
-    if (!/^https?:$/.test(address?.protocol ?? ""))
-      throw new RefusedError(200, "The source gives no link to it that can be followed.");
-    const answer = await this.reach(address!, open);
-    if (isSuccess(answer)) return answer;
-    throw new RefusedError(answer.status, `The link to the content answers with status ${answer.status}.`);
+  /** The content at a link, which needs no key, so redirects are followed. @param mostBytes to read @throws RefusedError */
+  async content(link: unknown, open: Http, mostBytes = MOST_BYTES): Promise<Answer> {
+    let address = addressIn(link, this.url);
+    for (let redirects = 0; ; redirects++) {
+      const answer = await this.reach(address, open, mostBytes);
+      if (isSuccess(answer)) return answer;
+      if (redirectIn(answer) === "" || redirects === MOST_REDIRECTS)
+        throw new RefusedError(
+          answer.status,
+          `The link to the content answers with status ${answer.status}.`,
+        );
+      address = addressIn(answer.location, address.href);
+    }
   }
 
   /** Files may be on a server that only the source can reach. @throws RefusedError if it cannot be reached */
-  private async reach({ href, host }: URL, open: Http): Promise<Answer> {
+  private async reach({ href, host }: URL, open: Http, mostBytes: number): Promise<Answer> {
     if (this.away.has(host)) throw new RefusedError(503, `${host} could not be reached before.`);
     try {
-      return await open.send(href);
+      return await open.send(href, { mostBytes });
     } catch (error) {
       if (!(error instanceof ImportStoppedError) || host === new URL(this.url).host) throw error;
       this.away.add(host);
       throw new RefusedError(503, error.message);
     }
   }
+}
+
+/** @throws RefusedError for a link that cannot be followed */
+function addressIn(link: unknown, base: string): URL {
+  const given = textOf(link) ?? "";
+  const address = given !== "" && URL.canParse(given, base) ? new URL(given, base) : undefined;
+  if (address && /^https?:$/.test(address.protocol)) return address;
+  throw new RefusedError(200, "The source gives no link to it that can be followed.");
 }
 
 /** Reads something without which there is nothing to import. @throws DeniedError; ImportStoppedError if the source is broken */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
-import { DeniedError, ImportStoppedError, type Answer, type Http } from "./http";
+import { DeniedError, ImportStoppedError, redirectIn, type Answer, type Http } from "./http";
 import type { Report } from "./report";
 import { objectsIn } from "./source";
 
@@ -185,7 +185,8 @@ export function transientIn(answer: Answer, service = "target"): string | undefi
 }
 
 /** @param service its name in messages. @throws DeniedError if the answer is none of GraphQL */
-export function resultOf({ status, body }: Answer, service = "target"): Result {
+export function resultOf(answer: Answer, service = "target"): Result {
+  const { status, body } = answer;
   try {
     const result: unknown = JSON.parse(body.toString());
     if (typeof result === "object" && result !== null && ("data" in result || "errors" in result))
@@ -194,6 +195,6 @@ export function resultOf({ status, body }: Answer, service = "target"): Result {
     // reported below
   }
   throw new DeniedError(
-    `The ${service} gave no answer of GraphQL (status ${status}): --url must be the address of a Parley server, such as https://parley.example.com.`,
+    `The ${service} gave no answer of GraphQL (status ${status}${redirectIn(answer)}): --url must be the address of a Parley server, such as https://parley.example.com.`,
   );
 }
