@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { checkFolder } from "../../src/cli/folder/check-folder";
+import { FolderWriter } from "../../src/cli/folder/folder-writer";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { importerOf } from "../support/importers";
@@ -31,6 +32,14 @@ function copyOfExport(): string {
   const folder = join(emptyFolder(), "copy");
   cpSync(whole, folder, { recursive: true });
   return folder;
+}
+
+/** Gives a file another entry in the manifest, or none. */
+function changeEntry(folder: string, name: string, entry: unknown): void {
+  const path = join(folder, "manifest.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8")) as { files: Record<string, unknown> };
+  manifest.files[name] = entry;
+  writeFileSync(path, JSON.stringify(manifest));
 }
 
 describe("an import refuses, before it stores anything,", () => {
@@ -67,6 +76,34 @@ describe("an import refuses, before it stores anything,", () => {
       "another format",
       (of) => change(of, "manifest.json", "parley-export", "other"),
       "manifest.json:1: The file is not a manifest",
+    ],
+    ...Object.entries({
+      "has no digest": ["logs.ndjson", null],
+      "leads out of the folder": ["../logs.ndjson", { sha256: "" }],
+      "is an absolute path": ["/etc/passwd", { sha256: "" }],
+    }).map(
+      ([what, [name, entry]]) =>
+        [
+          `an entry of the manifest that ${what}`,
+          (of: string) => changeEntry(of, name as string, entry),
+          `manifest.json:1: The entry "${name as string}" must be the name of a file in the folder`,
+        ] as [string, (folder: string) => void, string],
+    ),
+    ...["report.json", "logs.ndjson"].map(
+      (name) =>
+        [
+          `a manifest without an entry for ${name}`,
+          (of: string) => changeEntry(of, name, undefined),
+          `manifest.json:1: The manifest has no entry for ${name}.`,
+        ] as [string, (folder: string) => void, string],
+    ),
+    [
+      "a folder in place of a file",
+      (of) => {
+        rmSync(join(of, "keys.ndjson"));
+        mkdirSync(join(of, "keys.ndjson"));
+      },
+      "keys.ndjson: The file is missing.",
     ],
     [
       "an unfinished export",
@@ -321,5 +358,33 @@ describe("an export with a key that", () => {
     expect(await runToEnd("cli/export", env as Record<string, string>, ...args)).toMatchObject({
       ...{ code: 1, stderr: expect.stringContaining(message) },
     });
+  });
+});
+
+describe("an export", () => {
+  const begun = (folder: string) => FolderWriter.open(folder, "http://127.0.0.1:4000", "o");
+
+  test("stops if another one writes into its folder, and continues afterwards", () => {
+    const folder = join(emptyFolder(), "twice");
+    const first = begun(folder);
+    first.begin("logs");
+    first.append([{ id: "1" }], "1");
+    const second = begun(folder);
+    second.begin("logs");
+    second.append([{ id: "2" }], "2");
+    for (const more of [() => first.append([{ id: "2" }], "2"), () => first.finish("logs")])
+      expect(more).toThrow(`Another export writes into ${folder}.`);
+    second.finish("logs");
+    expect(() => first.append([{ id: "2" }], "2")).toThrow("Another export");
+    expect(linesIn(folder, "logs.ndjson").map(({ id }) => id)).toEqual(["1", "2"]);
+  });
+
+  test("whose state is damaged says so", () => {
+    const folder = join(emptyFolder(), "damaged");
+    begun(folder);
+    writeFileSync(join(folder, "export-state.json"), "");
+    expect(() => begun(folder)).toThrow(
+      `${join(folder, "export-state.json")} is damaged, so this export cannot continue.`,
+    );
   });
 });

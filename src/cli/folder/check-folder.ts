@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../import/source";
 import { digestOf } from "./folder-writer";
-import { CONTENTS, FORMAT, FORMAT_VERSION, MANIFEST, PARTS, STATE, type Manifest } from "./format";
+import { CONTENTS, FORMAT, FORMAT_VERSION, MANIFEST, PARTS, REPORT, STATE, type Manifest } from "./format";
 import { LineError, linesOf } from "./lines";
 
 /** A folder that is no complete export: one problem per line, as `file:line: message`; a missing file has no line. */
@@ -11,6 +11,11 @@ export class DamagedFolderError extends Error {
     super(problems.join("\n"));
   }
 }
+
+/** Names of files that lead nowhere else. */
+const PLAIN_NAME = /^[a-z-]+\.(ndjson|json)$/;
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const ADVICE =
   "Nothing was imported: an import needs the folder as `parley export` wrote it. Copy the folder again, or export again.";
@@ -24,9 +29,13 @@ const MOST_PROBLEMS = 20;
 export async function checkFolder(folder: string): Promise<Manifest> {
   const manifest = manifestIn(folder);
   const problems: string[] = [];
+  // A file without an entry would be imported unchecked.
+  for (const name of [REPORT, ...Object.values(PARTS)])
+    if (!Object.hasOwn(manifest.files, name) && (name === REPORT || existsSync(join(folder, name))))
+      problems.push(`${join(folder, MANIFEST)}:1: The manifest has no entry for ${name}.`);
   for (const [name, entry] of Object.entries(manifest.files)) {
     const path = join(folder, name);
-    if (!existsSync(path)) problems.push(`${path}: The file is missing.`);
+    if (!isFile(path)) problems.push(`${path}: The file is missing.`);
     else if ((await digestOf(path)).sha256 !== entry.sha256) problems.push(await damageOf(path, entry.bytes));
   }
   if (problems.length === 0) problems.push(...(await problemsOfContents(folder)));
@@ -43,7 +52,7 @@ function manifestIn(folder: string): Manifest {
   };
   if (existsSync(join(folder, STATE)))
     return fail("The export is not complete. Continue it with the command that began it.");
-  if (!existsSync(path))
+  if (!isFile(path))
     throw new DamagedFolderError([`${path}: The file is missing: this folder is not an export.`]);
   let value: unknown;
   try {
@@ -57,6 +66,11 @@ function manifestIn(folder: string): Manifest {
     return fail(
       `The folder has version ${JSON.stringify(value.formatVersion)} of the format, and this Parley reads version ${FORMAT_VERSION}.`,
     );
+  for (const [name, entry] of Object.entries(value.files))
+    if (!PLAIN_NAME.test(name) || !isObject(entry) || typeof entry.sha256 !== "string")
+      return fail(
+        `The entry ${JSON.stringify(name)} must be the name of a file in the folder, with its sha256.`,
+      );
   return value as unknown as Manifest; // its digests prove that an export has written it
 }
 
@@ -81,7 +95,7 @@ async function problemsOfContents(folder: string): Promise<string[]> {
   for await (const { number, line } of linesOf(list)) {
     const path = contentOf(folder, line.content);
     if (path === undefined) problems.push(`${list}:${number}: content must name a file in ${CONTENTS}/.`);
-    else if (!existsSync(path)) problems.push(`${list}:${number}: ${path} is missing.`);
+    else if (!isFile(path)) problems.push(`${list}:${number}: ${path} is missing.`);
     else if ((await digestOf(path)).sha256 !== line.sha256)
       problems.push(`${list}:${number}: ${path} differs from what the export wrote.`);
   }

@@ -104,6 +104,7 @@ export class FolderWriter {
   /** Adds records to the part in progress. */
   append(lines: readonly Line[], cursor: string | null): void {
     const { part, bytes, records } = this.state.current!; // between `begin` and `finish`
+    this.checkAlone(part, bytes);
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     appendFileSync(this.partial(part), text);
     const place = { part, cursor, bytes: bytes + Buffer.byteLength(text), records: records + lines.length };
@@ -113,6 +114,7 @@ export class FolderWriter {
 
   finish(part: Part): void {
     const path = this.partial(part);
+    this.checkAlone(part, this.state.current!.bytes);
     const file = openSync(path, "r+");
     fsyncSync(file);
     closeSync(file);
@@ -158,6 +160,15 @@ export class FolderWriter {
     unlinkSync(join(this.folder, STATE));
   }
 
+  /** @throws Error if another process writes into the file, whose records would stand in it twice */
+  private checkAlone(part: Part, bytes: number): void {
+    const size = statSync(this.partial(part), { throwIfNoEntry: false })?.size;
+    if (size !== bytes)
+      throw new Error(
+        `Another export writes into ${this.folder}. Wait for its end, or end it; then run the same command again.`,
+      );
+  }
+
   private save(): void {
     this.write(STATE, `${JSON.stringify(this.state)}\n`);
   }
@@ -169,10 +180,21 @@ export class FolderWriter {
 
 function stateIn(folder: string): State | undefined {
   const path = join(folder, STATE);
-  if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as State; // renamed when it was complete
+  if (existsSync(path)) return readState(path);
   if (existsSync(join(folder, MANIFEST)))
     throw new Error(`${folder} has a complete export. Name another folder, or delete this one.`);
   return undefined;
+}
+
+/** @throws Error if the system has lost its content, as a power failure may */
+function readState(path: string): State {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as State; // renamed when it was complete
+  } catch (error) {
+    throw new Error(`${path} is damaged, so this export cannot continue. Export into another folder.`, {
+      cause: error,
+    });
+  }
 }
 
 function newState(folder: string, source: string, organizationId: string): State {
