@@ -74,6 +74,15 @@ describe("a backup in an S3-compatible store", () => {
     expect(reads).toBeGreaterThan(20);
   });
 
+  test("is written although the store asks for fewer requests for a while", async () => {
+    let refused = 0;
+    s3.refuse((method, key) =>
+      method === "PUT" && key.includes("/chats.") && refused++ < 4 ? 503 : undefined,
+    );
+    await write("s3://backups/patient");
+    await verify("s3://backups/patient");
+  });
+
   test("is closed if it is not read", async () => {
     s3.objects.set("plain/large", Buffer.alloc(30_000_000));
     const content = await openBackupPlace("s3://backups/plain", configOf(settings())).read("large");
@@ -132,6 +141,11 @@ describe("a backup in an S3-compatible store", () => {
 
 describe("a store that cannot be used is refused with the setting to correct:", () => {
   const file = "s3://backups/new";
+  test("a machine whose clock is off", async () => {
+    s3.refuse(() => "RequestTimeTooSkewed");
+    await expect(write(file)).rejects.toThrow(/RequestTimeTooSkewed.*Correct the clock of this machine/);
+  });
+
   const cases: [string, string, Record<string, string>, RegExp][] = [
     ["no bucket", "s3://nowhere/new", {}, /bucket "nowhere" .* does not exist .* BACKUP_S3_ENDPOINT/],
     [

@@ -3,7 +3,9 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/assistants/files/janitor";
+import { BoundedAnswers } from "../../src/platform/outbound/bounds";
 import { openStorage } from "../../src/platform/providers/open-storage";
+import { s3Storage } from "../../src/platform/providers/s3-storage";
 import { startApp } from "../support/app";
 import { configOf } from "../support/config";
 import { createDatabase, type TestDatabase } from "../support/database";
@@ -14,6 +16,7 @@ let s3: Awaited<ReturnType<typeof startS3>>;
 beforeAll(async () => {
   s3 = await startS3("AKIDTEST");
 });
+afterEach(() => void s3.refuse(() => undefined));
 afterAll(() => s3.stop());
 
 const settings = () => ({
@@ -22,6 +25,12 @@ const settings = () => ({
   S3_ACCESS_KEY_ID: "AKIDTEST",
   S3_SECRET_ACCESS_KEY: "secret",
 });
+const form = (name = "prices", size = 10) => {
+  const content = new FormData();
+  const text = "price list".padEnd(size);
+  content.set("file", new File([text], `${name}.txt`, { type: "text/plain" }));
+  return content;
+};
 const storage = () => openStorage(configOf(settings()));
 
 describe("files in an S3-compatible store", () => {
@@ -58,19 +67,40 @@ describe("files in an S3-compatible store", () => {
     await expect(storage().get("org/a")).rejects.toThrow();
   });
 
+  describe("when the store does not answer in time", () => {
+    const patience = { idleMs: 200, answerMs: 400, partMs: 400, attempts: 2 };
+    const impatient = () =>
+      s3Storage({ bucket: "files", patience }, configOf(settings()), new BoundedAnswers());
+    const late = { name: "TimeoutError" };
+    const list = () => impatient().list()[Symbol.asyncIterator]().next();
+
+    test("are given up on, and no attempt goes on", async () => {
+      s3.refuse(() => "stall");
+      await expect(list()).rejects.toMatchObject(late);
+      await expect(impatient().has("org/11")).rejects.toMatchObject(late);
+      await expect(impatient().get("org/11")).rejects.toMatchObject(late);
+      await expect(impatient().remove("org/11")).rejects.toMatchObject(late);
+      for (const size of [11, 12_000_000])
+        await expect(impatient().put("late", Readable.from([Buffer.alloc(size)]))).rejects.toMatchObject(
+          late,
+        );
+      await until(() => Promise.resolve(s3.unfinished() === 0));
+    });
+
+    test("are given up on although it sends a byte now and then", async () => {
+      s3.refuse(() => "trickle");
+      await expect(list()).rejects.toMatchObject(late);
+      await expect(impatient().remove("org/11")).rejects.toMatchObject(late);
+    });
+  });
+
   describe("of an installation", () => {
     let database: TestDatabase;
     beforeAll(async () => {
       database = await createDatabase();
       await (await startApp(database, settings())).stop();
     });
-    afterEach(() => void s3.refuse(() => undefined));
     afterAll(() => database.drop());
-    const form = () => {
-      const content = new FormData();
-      content.set("file", new File(["price list"], "prices.txt", { type: "text/plain" }));
-      return content;
-    };
 
     test("that may not be written any more refuses the start, and says what to allow", async () => {
       s3.refuse((method) => (method === "PUT" || method === "POST" ? 403 : undefined));
@@ -118,13 +148,47 @@ describe("files in an S3-compatible store", () => {
           expect(await running.api.request("GET", pathname + search)).toMatchObject(answer);
           await running.api.delete(`/rest/v1/files/${id}`, 200);
           s3.refuse(() => undefined);
-          await sweepFiles(running.app.database, storage());
+          await sweepFiles(running.app.database, storage(), Date.now() + 2 * 3_600_000);
           expect([...s3.objects.keys()]).not.toContain(`${organizationId}/${id}`);
         } finally {
           await running.stop();
         }
       },
     );
+
+    test("that stalls while a server runs ends requests in time: uploads store nothing, deletions succeed", async () => {
+      const running = await startApp(database, settings());
+      try {
+        const { id } = await running.api.post("/rest/v1/files/upload", form("stalled"), 201);
+        const { url } = await running.api.get(`/rest/v1/files/${id}/download`, 200);
+        const { pathname, search } = new URL(url);
+        const unavailable = { status: 503, body: { code: "UNAVAILABLE" } };
+        s3.refuse((method) => (method === "HEAD" ? undefined : "stall"));
+        const uploading = running.api.request("POST", "/rest/v1/files/upload", form("stalled"));
+        expect(await running.api.request("GET", pathname + search)).toMatchObject(unavailable);
+        await running.api.delete(`/rest/v1/files/${id}`, 200);
+        expect(await uploading).toMatchObject(unavailable);
+        s3.refuse(() => undefined);
+        const { data } = (await running.api.get("/rest/v1/files", 200)) as { data: { name: string }[] };
+        expect(data.map(({ name }) => name)).not.toContain("stalled.txt");
+      } finally {
+        await running.stop();
+      }
+    });
+
+    test("that drops an upload before its end answers it with 503", async () => {
+      const running = await startApp(database, settings());
+      try {
+        s3.refuse((method) => (method === "PUT" ? "NoSuchUpload" : undefined));
+        const large = form("large", 6_000_000);
+        expect(await running.api.request("POST", "/rest/v1/files/upload", large)).toMatchObject({
+          status: 503,
+          body: { message: expect.stringContaining("(NoSuchUpload)") as unknown },
+        });
+      } finally {
+        await running.stop();
+      }
+    });
   });
 
   test("the service uploads to it and serves from it", async () => {

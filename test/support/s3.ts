@@ -8,8 +8,11 @@ import type { AddressInfo } from "node:net";
  * versions.
  */
 export async function startS3(accessKey: string) {
-  /** Refuses a request with this status, breaks the connection off, never answers, or answers. */
-  let refuse: (method: string, key: string) => number | "break off" | "stall" | undefined = () => undefined;
+  /** Refuses a request with this status or code, breaks the connection off, never answers or never ends, or answers. */
+  let refuse: (
+    method: string,
+    key: string,
+  ) => number | keyof typeof STATUSES | "break off" | "stall" | "trickle" | undefined = () => undefined;
   const deleted = new Map<string, Buffer>();
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
@@ -29,6 +32,8 @@ export async function startS3(accessKey: string) {
       const refusal = refuse(req.method!, path.join("/"));
       if (refusal === "break off") return void req.socket.destroy();
       if (refusal === "stall") return;
+      if (refusal === "trickle") return trickle(res);
+      if (typeof refusal === "string") return refused(res, STATUSES[refusal], refusal);
       if (refusal !== undefined) return refused(res, refusal, CODES[refusal] ?? "InternalError");
       handle(req, res, plain(req, Buffer.concat(chunks)));
     });
@@ -85,7 +90,7 @@ export async function startS3(accessKey: string) {
     const contents =
       key === undefined
         ? ""
-        : `<Contents><Key>${key}</Key><LastModified>2020-01-01T00:00:00.000Z</LastModified></Contents>`;
+        : `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`;
     const more =
       keys.length > 1
         ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${key}</NextContinuationToken>`
@@ -115,6 +120,15 @@ export async function startS3(accessKey: string) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Statuses of other codes of the protocol. */
+const STATUSES = { NoSuchUpload: 404, ExpiredToken: 400, RequestTimeTooSkewed: 403, NotImplemented: 501 };
+
+/** Sends a byte now and then. */
+function trickle(res: ServerResponse): void {
+  const timer = setInterval(() => res.write(" "), 50);
+  res.once("close", () => clearInterval(timer)).writeHead(200);
 }
 
 /** Codes of the protocol for statuses. */

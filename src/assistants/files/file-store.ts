@@ -96,8 +96,8 @@ export function guardedStorage(storage: Storage, isReachable: () => Promise<bool
 /** Errors of a folder that the server may not use, or whose disk has failed. */
 const UNUSABLE = /^(EACCES|EPERM|EROFS|EIO|ENODEV|ENXIO|ENOTDIR|ESTALE|ENOTCONN)$/;
 
-/** Names of errors of a bucket that has disappeared, or without a key for it. */
-const OF_BUCKET: ReadonlySet<string> = new Set(["NoSuchBucket", "CredentialsProviderError"]);
+/** Names of errors of a bucket that has disappeared, that has dropped an unfinished upload, or without a key for it. */
+const OF_BUCKET: ReadonlySet<string> = new Set(["NoSuchBucket", "NoSuchUpload", "CredentialsProviderError"]);
 
 interface StorageError extends NodeJS.ErrnoException {
   /** The response of the bucket's service, if there was one. */

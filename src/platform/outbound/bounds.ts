@@ -73,16 +73,20 @@ export class BoundedAnswers {
     };
   }
 
-  /** Wraps a stream: it fails with BoundExceeded if it exceeds the size limits. */
+  /** Wraps a stream, which fails with BoundExceeded if it exceeds the limits. Its time counts from the first byte. */
   stream(content: Readable, provider: string, bound: Bound): Readable {
     const meter = new Meter(bound);
     const metered = new Transform({
       transform: (chunk: Buffer, _encoding, next) => {
+        timer ??= setTimeout(late, bound.milliseconds).unref();
         const exceeded = meter.add(chunk);
         if (exceeded === undefined) next(null, chunk);
         else next(this.exceeded(provider, exceeded));
       },
     });
+    let timer: NodeJS.Timeout | undefined;
+    const late = () => metered.destroy(this.exceeded(provider, `${bound.milliseconds} ms`));
+    metered.once("close", () => clearTimeout(timer));
     content.on("error", (error) => metered.destroy(error));
     return metered.on("error", () => content.destroy()) && content.pipe(metered);
   }

@@ -3,7 +3,7 @@ import type { BoundedAnswers } from "../outbound/bounds";
 import type { BackupPlace } from "../ports/backup-place";
 import type { Config } from "../settings/config";
 import { s3Problem } from "./s3-problem";
-import { s3Storage, type S3Settings } from "./s3-storage";
+import { FOR_COMMANDS, s3Storage, type S3Settings } from "./s3-storage";
 
 /** With the 10,000 parts that a store accepts, one table may have 160 GB after compression. */
 const PART_BYTES = 16 * 1_024 * 1_024;
@@ -20,7 +20,8 @@ export function s3BackupPlace(
 ): BackupPlace {
   const settings = settingsOf(config);
   const prefix = path.map((part) => `${part}/`).join("");
-  const storage = s3Storage({ bucket, prefix, partBytes: PART_BYTES }, settings, answers);
+  const place = { bucket, prefix, partBytes: PART_BYTES, patience: FOR_COMMANDS };
+  const storage = s3Storage(place, settings, answers);
   const name = ["s3:/", bucket, ...path].join("/");
   const explained = <T>(work: Promise<T>, content?: Readable): Promise<T> =>
     work.catch((error: unknown) => {

@@ -57,6 +57,8 @@ function explanation(error: S3Error, store: Store): string {
     return `The bucket "${bucket}" is in another region than ${valueOf(store, "REGION") ?? config.S3_REGION} (${reason}). Correct ${setting(store, "REGION")}.`;
   if (CREDENTIALS.has(error.name))
     return `${at} refuses the credentials for ${name} (${reason}). Correct ${credentials}.`;
+  if (error.name === "RequestTimeTooSkewed")
+    return `${at} refuses requests for ${name} because of their time (${reason}). Correct the clock of this machine.`;
   if (status === 403)
     return `${at} refuses access to ${name} (${reason}). Allow s3:ListBucket, s3:GetObject, s3:PutObject${store.of === "files" ? ", s3:DeleteObject" : ""} and s3:AbortMultipartUpload for the key of ${credentials}, or correct them.`;
   if (status !== undefined) return `${at} fails for ${name} (${reason}, status ${status}): ${error.message}`;

@@ -11,8 +11,31 @@ export type S3Settings = Pick<
   "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY"
 >;
 
+/** How long a store may take. */
+export interface Patience {
+  /** Longest silence on a connection, in ms. */
+  readonly idleMs: number;
+  /** Until an answer begins, with all attempts, in ms. */
+  readonly answerMs: number;
+  /** Until a part of an upload is stored, with all attempts, in ms. */
+  readonly partMs: number;
+  readonly attempts: number;
+}
+
+/** While a client waits, whose request ends after 10 s, or 60 s for an upload. */
+export const FOR_REQUESTS: Patience = { idleMs: 10_000, answerMs: 4_000, partMs: 25_000, attempts: 3 };
+
+/** For commands, which would have to start again. */
+export const FOR_COMMANDS: Patience = {
+  idleMs: 30_000,
+  answerMs: 300_000,
+  partMs: 600_000,
+  attempts: 6,
+};
+
 export interface S3Place {
   readonly bucket: string;
+  readonly patience: Patience;
   /** Prefix of all keys, such as `backups/`. */
   readonly prefix?: string;
   /** Size of the parts of an upload; a store accepts 10,000 of them. By default 5 MiB. */
@@ -26,7 +49,7 @@ export interface S3Storage extends Storage {
 
 /** Stores files in a bucket of Amazon S3 or a compatible service. */
 export function s3Storage(
-  { bucket, prefix = "", partBytes }: S3Place,
+  { bucket, patience, prefix = "", partBytes }: S3Place,
   settings: S3Settings,
   answers: BoundedAnswers,
 ): S3Storage {
@@ -34,8 +57,7 @@ export function s3Storage(
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
   const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound, NoSuchKey } =
     load<typeof S3>("@aws-sdk/client-s3");
-  const client = new S3Client(optionsOf(settings));
-  boundAnswers(client, answers);
+  const client = bounded(new S3Client(optionsOf(settings, patience)), patience, answers);
   const at = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const bodyOf = async (key: string, start: number) => {
     const Range = start > 0 ? `bytes=${start}-` : undefined;
@@ -103,7 +125,53 @@ async function* objectsIn(
   } while (next !== undefined);
 }
 
-/** Limits the size of the service's responses, except the content of files. */
+function bounded(client: S3.S3Client, patience: Patience, answers: BoundedAnswers): S3.S3Client {
+  boundTimes(client, patience);
+  boundAnswers(client, answers);
+  return client;
+}
+
+/** Commands that send content or end an upload. All others are answered at once. */
+const STORING: ReadonlySet<unknown> = new Set([
+  "PutObjectCommand",
+  "UploadPartCommand",
+  "CompleteMultipartUploadCommand",
+]);
+
+/** Limits the time that a command waits for its answer, in all attempts. */
+function boundTimes({ middlewareStack }: S3.S3Client, { answerMs, partMs }: Patience): void {
+  middlewareStack.add(
+    (next, { commandName }) => {
+      const limit = STORING.has(commandName) ? partMs : answerMs;
+      return async (args) => {
+        const answering = next(args);
+        let timer: NodeJS.Timeout | undefined;
+        const late = new Promise<never>((_, reject) => {
+          timer = setTimeout(() => reject(timeoutError(limit)), limit);
+        });
+        try {
+          return await Promise.race([answering, late]);
+        } catch (error) {
+          answering.then(({ output }) => contentOf(output)?.destroy()).catch(() => undefined);
+          throw error;
+        } finally {
+          clearTimeout(timer);
+        }
+      };
+    },
+    { step: "initialize", priority: "high" }, // outside the attempts
+  );
+}
+
+const timeoutError = (milliseconds: number): Error =>
+  Object.assign(new Error(`The store did not answer within ${milliseconds / 1_000} s.`), {
+    name: "TimeoutError",
+  });
+
+/** The unread content in an answer. */
+const contentOf = (output: object): Readable | undefined => (output as { Body?: Readable }).Body;
+
+/** Limits the size of the service's responses, and their time, except the content of files. */
 function boundAnswers({ middlewareStack }: S3.S3Client, answers: BoundedAnswers): void {
   middlewareStack.add(
     (next) => async (args) => {
@@ -130,19 +198,18 @@ interface Response {
   body?: Readable;
 }
 
-/** Timeouts for connecting and for an idle socket, in milliseconds. */
-const TIMEOUTS_MS = { connectionTimeout: 5_000, socketTimeout: 30_000 } as const;
+/** Timeout for connecting, in milliseconds. */
+const CONNECTION_TIMEOUT_MS = 5_000;
 
-function optionsOf({
-  S3_REGION,
-  S3_ENDPOINT,
-  S3_ACCESS_KEY_ID,
-  S3_SECRET_ACCESS_KEY,
-}: S3Settings): S3.S3ClientConfig {
+function optionsOf(
+  { S3_REGION, S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY }: S3Settings,
+  { idleMs, attempts }: Patience,
+): S3.S3ClientConfig {
   const given = S3_ACCESS_KEY_ID !== undefined && S3_SECRET_ACCESS_KEY !== undefined;
   return {
     region: S3_REGION,
-    requestHandler: TIMEOUTS_MS,
+    requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: idleMs },
+    maxAttempts: attempts,
     ...(given && { credentials: { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY } }),
     // Other services support neither Amazon's checksums nor bucket names in the host name.
     ...(S3_ENDPOINT !== undefined && {
