@@ -191,7 +191,7 @@ describe("files in an S3-compatible store", () => {
     });
   });
 
-  test("the service uploads to it and serves from it", async () => {
+  test("the service uploads to it and serves from it, unless the content has another size by then", async () => {
     const database = await createDatabase();
     const running = await startApp(database, settings());
     try {
@@ -201,6 +201,10 @@ describe("files in an S3-compatible store", () => {
       expect(s3.objects.get(`${organizationId}/${id}`)?.toString()).toBe("price list");
       const { url } = await running.api.get(`/rest/v1/files/${id}/download`, 200);
       expect(await (await fetch(url)).text()).toBe("price list");
+      for (const changed of ["price lists", "price"]) {
+        s3.objects.set(`${organizationId}/${id}`, Buffer.from(changed));
+        await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow();
+      }
       await running.api.delete(`/rest/v1/files/${id}`, 200);
       expect(s3.objects.has(`${organizationId}/${id}`)).toBe(false);
     } finally {

@@ -50,6 +50,21 @@ function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS):
       "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       "Cache-Control": "private, no-store",
     });
-    await pipeline(content, res).catch(() => res.destroy());
+    await pipeline(content, exactly(file.size), res).catch(() => res.destroy());
   };
 }
+
+/**
+ * Fails if the content has another size than its record. Too few bytes would keep the client waiting, and more would
+ * look like the next response on the connection.
+ */
+const exactly = (size: number) =>
+  async function* (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let left = size;
+    for await (const chunk of content) {
+      left -= chunk.length;
+      if (left < 0) throw new Error("The stored content is longer than its record says.");
+      yield chunk;
+    }
+    if (left > 0) throw new Error("The stored content is shorter than its record says.");
+  };
