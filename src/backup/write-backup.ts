@@ -69,7 +69,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
 /** @throws Error if there are files, and the storage is another than that of the installation: all would be missing */
 async function checkStore(snapshot: Snapshot, storage: Storage): Promise<void> {
   const [store] = await snapshot.rows<{ id: string }>(
-    "select id from public.file_store where exists (select from public.files)",
+    "select id from public.file_store where exists (select 1 from public.files)", // Citus refuses a row without columns
   );
   if (store !== undefined && !(await storage.has(markerOf(store.id))))
     throw new Error(

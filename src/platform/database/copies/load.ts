@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { copyTarget, JOB_COLUMNS, type Shape, type TableShape } from "./snapshot";
+import { copyTarget, JOB_COLUMNS, NOT_COPIED, type Shape, type TableShape } from "./snapshot";
 
 /** The source of a load: rows of tables, and jobs. */
 export interface Source {
@@ -27,7 +27,9 @@ export async function load(url: string, source: Source): Promise<string[]> {
   await client.connect();
   try {
     await client.query("begin");
-    const { order, left } = await loadingOrder(client, source.shape.tables);
+    // Backups of earlier versions contain some of these.
+    const tables = source.shape.tables.filter(({ name }) => !NOT_COPIED.includes(name));
+    const { order, left } = await loadingOrder(client, tables);
     for (const table of order) {
       await client.query(`delete from public.${pg.escapeIdentifier(table.name)}`); // rows inserted by migrations
     }

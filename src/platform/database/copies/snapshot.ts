@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
+import { HOMES } from "../home";
 import { announceBackup } from "./backup-lock";
 import { JOB_TABLE, JOBS_TO_COPY } from "../private-job-tables/jobs-to-copy";
 
@@ -37,15 +38,17 @@ export const JOB_COLUMNS =
   "identifier text, payload json, queue_name text, run_at timestamptz, attempts integer, max_attempts integer, key text, priority integer";
 
 /**
- * Tables that are specific to this database and its servers, and started jobs, which are copied as waiting jobs.
+ * Tables that are specific to this database and its servers, or to Citus, and started jobs, which are copied as waiting
+ * jobs.
  */
-const NOT_COPIED = [
+export const NOT_COPIED: readonly string[] = [
   "knex_migrations",
   "knex_migrations_lock",
   "worker_heartbeats",
   "holds",
   "begun_jobs",
   "job_deaths",
+  HOMES,
 ];
 
 /** Excludes unlogged tables, which contain nothing that must survive a crash. */
