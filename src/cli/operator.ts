@@ -1,3 +1,4 @@
+import { workerProblem } from "../platform/database/connections/worker-problem";
 import { withSources } from "../platform/source-of";
 import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
@@ -8,10 +9,9 @@ import { loadSettings } from "../platform/settings/load-settings";
  * @param needsKeys as in `readConfig`
  */
 export function operator(work: (config: Config) => Promise<void>, needsKeys = true): void {
-  run(work, needsKeys).catch((error: unknown) => {
-    console.error(
-      process.env.LOG_LEVEL === "debug" ? withSources((error as Error).stack!) : (error as Error).message,
-    );
+  run(work, needsKeys).catch((thrown: unknown) => {
+    const error = workerProblem(thrown) ?? (thrown as Error);
+    console.error(process.env.LOG_LEVEL === "debug" ? withSources(error.stack!) : error.message);
     process.exitCode = 1;
   });
 }

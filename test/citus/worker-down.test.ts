@@ -1,8 +1,9 @@
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api, type Answer } from "../support/api";
 import { newAssistant, newChat, said, say } from "../support/factories";
 import type { ReceivedRequest } from "../support/receiver";
-import { emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
+import { emptyFolder, runToEnd, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { createWorld, type Organization, type World } from "./world";
 
@@ -108,6 +109,19 @@ describe("while a worker is down", () => {
   test("a server starts and serves the others", async () => {
     const server = await startServer({ ...world.env, DATA_DIR: emptyFolder() });
     await converse({ ...living, api: new Api(server.url, living.api.headers) }, chats.living);
+  });
+
+  test("commands name the worker", async () => {
+    const commands = [
+      ["cli/org-create", "--name", "One"],
+      ["cli/backup", join(emptyFolder(), "backup")],
+    ] as const;
+    const worker = `127.0.0.1:${world.cluster.workers[0]!.port}`;
+    for (const [program, ...options] of commands) {
+      const { code, stderr } = await runToEnd(program, world.env, ...options);
+      const expected = `A worker of the Citus cluster, ${worker}, does not answer: Connection refused. Start it`;
+      expect([code, stderr]).toEqual([1, expect.stringContaining(expected)]);
+    }
   });
 
   test("its organizations continue after its restart", async () => {

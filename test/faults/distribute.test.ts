@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
+import { workerProblem } from "../../src/platform/database/connections/worker-problem";
 import { clusterProblem } from "../../src/platform/database/distributed/refuse-unfit";
 import { emptyDatabase, runToEnd, SETTINGS, type Env } from "../support/server";
 
@@ -31,6 +32,26 @@ describe("`npm run distribute` refuses", () => {
     const cluster = { version: "12.1-1", coordinators: 1, workers: 2, group: 0 };
     expect(clusterProblem(cluster)).toMatch(/Citus 12\.1-1.*13 or later.*ALTER EXTENSION citus UPDATE/);
     expect(clusterProblem({ ...cluster, version: "13.2-1" })).toBeUndefined();
+  });
+});
+
+describe("an error of Citus", () => {
+  const where = "while executing command on 10.0.0.11:5432";
+  const ended = { code: "57P01", message: "terminating connection due to unexpected postmaster exit" };
+
+  test("names the worker that cannot do its part, and what to do", () => {
+    expect(workerProblem({ ...ended, where })?.message).toMatch(
+      /^A worker of the Citus cluster, 10\.0\.0\.11:5432, does not answer: terminating .* exit\. Start it/,
+    );
+    const message = "insert into t - cannot execute INSERT in a read-only transaction";
+    expect(workerProblem({ code: "25006", message, where })?.message).toMatch(
+      /10\.0\.0\.11:5432, is read-only: cannot execute INSERT .* transaction\. Lead its address to the primary/,
+    );
+  });
+
+  test("stays as it is if it is of the coordinator, or not about a worker's state", () => {
+    expect(workerProblem(ended)).toBeUndefined();
+    expect(workerProblem({ code: "23505", message: "duplicate key", where })).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@ import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD, withVerification } from "../../settings/database-url";
 import ADVICE from "./connection-advice.json";
+import { workerProblem } from "./worker-problem";
 
 /** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -56,9 +57,14 @@ const NO_CONNECTION = /^(53300|57P0[123])$/;
 /** A pooler refuses or ignores the settings of a connection. */
 export const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
 
-/** An error of a pool with the address and a remedy, if it could not connect; any other error unchanged. */
+/**
+ * An error of a pool with the address and a remedy, if it could not connect, or one of Citus about a worker; any other
+ * error unchanged.
+ */
 export function explained(error: unknown, url: string): unknown {
   if (connectionErrors.has(Object(error) as object)) return error;
+  const away = workerProblem(error);
+  if (away !== undefined) return away;
   const isOfConnection =
     NO_CONNECTION.test(String((error as { code?: unknown }).code)) || FROM_POOLER.test(String(error));
   return isOfConnection ? connectionError(error, url) : error;
