@@ -1,6 +1,5 @@
 /** A worker that Citus cannot connect to, with the reason. */
-const NO_CONNECTION =
-  /connection to the remote node (?:\S+@)?(\S+) failed(?: with the following error: (.+))?/;
+const NO_CONNECTION = /connection to the remote node (\S+) failed(?: with the following error: (.+))?/;
 const ON_WORKER = /while executing command on (\S+)/;
 
 /** What is wrong with a worker and what to do, by SQLSTATE. */
@@ -20,10 +19,11 @@ export function workerProblem(error: unknown): Error | undefined {
     message = "",
     where = "",
   } = Object(error) as Readonly<Record<string, string | undefined>>;
-  const [, worker, reason = withoutStatement(message)] =
+  const [, node, reason = withoutStatement(message)] =
     NO_CONNECTION.exec(message) ?? ON_WORKER.exec(where) ?? [];
   const [, what, remedy] = PROBLEMS.find(([codes]) => codes.test(String(code))) ?? [];
-  if (worker === undefined || what === undefined) return undefined;
+  if (node === undefined || what === undefined) return undefined;
+  const worker = node.slice(node.lastIndexOf("@") + 1); // without the role
   return new Error(`A worker of the Citus cluster, ${worker}, ${what}: ${reason}. ${remedy}`, {
     cause: error,
   });
