@@ -25,6 +25,8 @@ export interface BackupOptions {
   readonly version: string;
   /** Keys to include in the backup, if any: anyone with the backup can then decrypt all secrets in it. */
   readonly encryptionKeys?: readonly string[];
+  /** Told of each file whose stored content has another size than was uploaded. The backup has it as it is. */
+  readonly warn: (message: string) => void;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     const jobs = await parts.write("jobs.copy.gz", snapshot.readJobs(), true);
     const facts = await factsOf(snapshot);
     // The storage deletes nothing while the snapshot is open; see backupRuns.
-    const { files, missingFiles } = await writeFiles(snapshot, options.storage, parts);
+    const { files, missingFiles } = await writeFiles(snapshot, options, parts);
     if (encryptionKeys) await parts.write(KEYS_FILE, Readable.from([Buffer.from(encryptionKeys.join(","))]));
     const keys = crypto.checkValues();
     const content = { tables, jobs, files, missingFiles, facts };
@@ -90,12 +92,12 @@ async function newParts({ place, key, version }: BackupOptions): Promise<NewPart
 /** Copies every file with a record in the snapshot, and writes their list. */
 async function writeFiles(
   snapshot: Snapshot,
-  storage: Storage,
+  { storage, warn }: BackupOptions,
   parts: NewParts,
 ): Promise<Pick<Manifest, "files" | "missingFiles">> {
   const missingFiles: string[] = [];
   let count = 0;
-  const copy = async ({ organizationId, id }: StoredRecord): Promise<string> => {
+  const copy = async ({ organizationId, id, size }: StoredRecord): Promise<string> => {
     const key = contentKey(organizationId, id);
     const content = await storage.get(key).catch(async (error: unknown) => {
       if (await storage.has(key)) throw error;
@@ -104,7 +106,17 @@ async function writeFiles(
       missingFiles.push(key);
       return "";
     }
-    const file: StoredFile = { key, ...(await parts.write(`files/${key}`, content)) };
+    let bytes = 0;
+    const counted = async function* () {
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    const stored = await parts.write(`files/${key}`, Readable.from(counted(), { objectMode: false }));
+    const file: StoredFile = { key, ...stored };
+    if (bytes !== size)
+      warn(`Damaged in the file storage, and so in the backup: ${key} has ${bytes} bytes instead of ${size}`);
     count++;
     return `${JSON.stringify(file)}\n`;
   };
@@ -124,8 +136,9 @@ async function* inOrder<T>(items: readonly T[], work: (item: T) => Promise<strin
 interface StoredRecord {
   readonly organizationId: string;
   readonly id: string;
+  readonly size: number;
 }
 
 /** All files. */
 const STORED =
-  'select organization_id as "organizationId", id from public.files order by organization_id, id';
+  'select organization_id as "organizationId", id, size::float8 as size from public.files order by organization_id, id';

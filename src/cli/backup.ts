@@ -39,6 +39,7 @@ operator(async (settings) => {
       crypto: new Crypto(keys),
       version: ownVersion(),
       encryptionKeys: values["include-keys"] ? keys : undefined,
+      warn: (message) => console.error(message),
     });
     report(manifest, place, key);
     console.log(

@@ -49,6 +49,7 @@ const writeTo = (place: BackupPlace, key?: string) =>
     storage: openStorage(configOf({})),
     crypto: new Crypto(["a key of this test, which is long enough"]),
     version: "0.1.0",
+    warn: () => undefined,
   });
 const verify = async (target: string, key?: string, other: Record<string, string> = {}) =>
   verifyBackup(

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -348,7 +349,7 @@ test(
 );
 
 test(
-  "a backup without the files of the installation is refused; a single file that is missing is listed",
+  "a backup without the files of the installation is refused; a single file that is damaged or missing is listed",
   async () => {
     const { env, api } = shared;
     const { id } = (await upload(api, { content: "lost" })) as { id: string };
@@ -369,6 +370,11 @@ test(
     expect(await backup({ ...another, ...otherFolder })).toMatchObject({ code: 0 }); // it has no files
     const files = join(env.DATA_DIR!, "files");
     const path = readdirSync(files, { recursive: true }).find((name) => String(name).endsWith(id));
+    truncateSync(join(files, String(path)), 3);
+    expect(await backup({})).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`in the backup: ${String(path)} has 3 bytes instead of 4`),
+    });
     rmSync(join(files, String(path)));
     expect(await backup({})).toMatchObject({
       code: 0,
