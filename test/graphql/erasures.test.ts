@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { Idempotency } from "../../src/account/organization/idempotency";
 import { digestsIn, eraseAgain, type BackedUpErasure } from "../../src/privacy/erasure/erase-again";
 import { settle } from "../../src/privacy/erasure/settle";
 import { useApp } from "../support/app";
@@ -101,6 +102,44 @@ describe("the person to forget", () => {
     expect(receipt.recordings).toBeGreaterThanOrEqual(1);
     for (const table of ["messages", "events", "calls", "call_lookup", "engine_callbacks"])
       expect([table, await count(table, id)]).toEqual([table, 0]);
+  });
+
+  test("is also erased from the answer of a request that still runs", async () => {
+    const { api, app, database } = running;
+    const uniqueId = newName();
+    await newChat(api, assistantId, { uniqueId });
+    const { id: organizationId } = await api.get("/rest/v1/organization", 200);
+    let answer: (() => void) | undefined;
+    const request = { key: `of ${uniqueId}`, content: {}, waits: true };
+    const answered = app.database
+      .scope(organizationId)
+      .of(Idempotency)
+      .once(
+        request,
+        () =>
+          new Promise(
+            (resolve) => (answer = () => resolve({ status: 200, body: { uniqueId }, disclosed: [] })),
+          ),
+        { caller: undefined, source: { interface: "REST" }, isDraining: () => false },
+      );
+    await until(() => Promise.resolve(answer !== undefined));
+    const looks = async () =>
+      Number(
+        (
+          await database.query<{ looks: string }>(
+            "select seq_scan + idx_scan as looks from pg_stat_user_tables where relname = 'idempotency_claims'",
+          )
+        )[0]!.looks,
+      );
+    const before = await looks();
+    const { id } = await askToForget(running, { uniqueId });
+    await until(async () => (await looks()) > before + 2);
+    answer!();
+    await answered;
+    await erased(running, id);
+    expect(await database.query("select from idempotency_keys where key like $1", [`%${uniqueId}`])).toEqual(
+      [],
+    );
   });
 
   test("is not erased if they return after the request", async () => {

@@ -22,6 +22,11 @@ export interface IdempotentRequest {
   readonly waits: boolean;
 }
 
+interface StoredBody {
+  readonly key: string;
+  readonly sealedBody: string;
+}
+
 /** The sender of the request, for the audit log, and its server. */
 interface Requester {
   readonly caller: Caller | undefined;
@@ -37,7 +42,7 @@ type IdempotentAnswer = Answer & { readonly replayed: boolean };
 const ANSWER_LIFETIME_MS = 86_400_000;
 
 /** A claim blocks its key for this long after `claimedAt`, which is longer than any REST operation may take. */
-const CLAIM_LIFETIME_MS = 90_000;
+export const CLAIM_LIFETIME_MS = 90_000;
 /**
  * While its work runs, a claim is renewed and blocks its key for this long: shorter, so that a crash frees the key soon,
  * but longer than a server that shuts down waits for its requests. Claims of servers of older versions are never
@@ -45,12 +50,6 @@ const CLAIM_LIFETIME_MS = 90_000;
  */
 const LEASE_MS = 15_000;
 const RENEWAL_INTERVAL_MS = 4_000;
-
-/** Answers read by one statement of `forget`. */
-const FORGET_BATCH_SIZE = 500;
-/** Shorter texts occur in keys by chance. */
-const MIN_TEXT_LENGTH = 4;
-const containsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
 
 /**
  * Stores answers to requests with an Idempotency-Key for a day. A repeated request gets the stored answer with its
@@ -160,9 +159,9 @@ export class Idempotency {
         "This Idempotency-Key was used for another request. Use a new key for each request.",
       );
     if (stored) {
-      const { status, sealedBody, disclosed, warnings } = stored;
+      const { status, disclosed, warnings } = stored;
       for (const warning of warnings ?? []) scope.warn(warning);
-      const body = JSON.parse(this.open(key, sealedBody)) as unknown;
+      const body = JSON.parse(openAnswer(scope, stored)) as unknown;
       return { stored: { status, body, disclosed: disclosed ?? [], replayed: true } };
     }
     if (!claim) return {};
@@ -187,27 +186,6 @@ export class Idempotency {
     return (await scope.table("idempotency_claims").where({ key, claim }).delete()) > 0;
   }
 
-  /** Deletes the answers that contain one of these texts in body or key. */
-  async forget(texts: readonly string[]): Promise<void> {
-    const quoted = texts.map((text) => JSON.stringify(text));
-    const inKey = texts.filter((text) => text.length >= MIN_TEXT_LENGTH);
-    for (let last = ""; ;) {
-      const rows = await this.scope
-        .table("idempotency_keys")
-        .where("key", ">", last)
-        .orderBy("key")
-        .limit(FORGET_BATCH_SIZE);
-      const matching = rows.filter(
-        ({ key, sealedBody }) =>
-          inKey.some((text) => key.includes(text)) || containsAny(this.open(key, sealedBody), quoted),
-      );
-      const keys = matching.map(({ key }) => key);
-      await this.scope.table("idempotency_keys").whereIn("key", keys).delete();
-      if (rows.length < FORGET_BATCH_SIZE) return;
-      last = rows.at(-1)!.key;
-    }
-  }
-
   /** Stores an answer, encrypted because it may contain secrets. */
   private async store(
     scope: Scope,
@@ -215,22 +193,20 @@ export class Idempotency {
     requestHash: string,
     answer: Answer,
   ): Promise<IdempotentAnswer> {
-    const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
+    const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), contextOf(scope, key));
     const { status, disclosed } = answer;
     const { warnings: given } = scope.notes;
     const warnings = given.length > 0 ? given : null;
     await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed, warnings });
     return { ...answer, replayed: false };
   }
-
-  private open(key: string, sealedBody: string): string {
-    return this.scope.ports.crypto.open(sealedBody, this.context(key));
-  }
-
-  private context(key: string): string {
-    return `${this.scope.organizationId}/idempotency_keys/${key}`;
-  }
 }
+
+/** Decrypts the body of a stored answer. */
+export const openAnswer = (scope: Scope, { key, sealedBody }: StoredBody): string =>
+  scope.ports.crypto.open(sealedBody, contextOf(scope, key));
+
+const contextOf = ({ organizationId }: Scope, key: string) => `${organizationId}/idempotency_keys/${key}`;
 
 const inProgress = () =>
   new DomainError(

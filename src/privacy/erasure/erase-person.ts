@@ -5,7 +5,7 @@ import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
 import { withdrawExports } from "../people/withdraw";
 import { Files } from "../../assistants/files/files";
-import { Idempotency } from "../../account/organization/idempotency";
+import { forgetAnswers } from "../../account/organization/forget-answers";
 import { eraseTextsAtProvider } from "./at-providers";
 import { DigestKey, digesting } from "../people/digests";
 import {
@@ -43,7 +43,7 @@ export async function erasePerson(
   const { chatIds: ids, names } = reach;
   const digests = await digestsOf(scope, names);
   await scope.transaction((scope) => withdraw(scope, digests, count));
-  await scope.of(Idempotency).forget([...names, ...ids]);
+  await forgetAnswers(scope, [...names, ...ids]);
   await scope.write(FORGET_JOBS, [ids, person.kind === "phoneNumber" ? person.value : null]);
   await removeFiles(scope, reach, count);
   for (let at = 0; at < ids.length; at += CHAT_BATCH_SIZE)
