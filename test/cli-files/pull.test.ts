@@ -85,6 +85,33 @@ describe("a pull leaves the files of other records:", () => {
   });
 });
 
+test("names of devices of Windows get another name for their files", async () => {
+  const { api, place } = await organization({});
+  for (const key of ["con", "com1.eu", "lpt", "a."]) {
+    await create(api, { name: key, key });
+    await channel(api, key, "Chat", { prompt: LONG(key) });
+  }
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(
+    Object.keys(place.files())
+      .filter((path) => path.startsWith("assistants/"))
+      .toSorted(),
+  ).toEqual(
+    [
+      "a..yaml",
+      "a-/chat-prompt.md",
+      "com1-.eu.yaml",
+      "com1-.eu/chat-prompt.md",
+      "con-.yaml",
+      "con-/chat-prompt.md",
+    ]
+      .concat(["lpt.yaml", "lpt/chat-prompt.md"])
+      .map((name) => `assistants/${name}`)
+      .toSorted(),
+  );
+  expect(await place.run(["diff", "."])).toMatchObject(DONE);
+});
+
 describe("fields that name the same file", () => {
   const SHARED = {
     "assistants/a.yaml":

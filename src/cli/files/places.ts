@@ -71,10 +71,16 @@ export class Places {
   }
 
   private move({ draft, value }: Use): void {
-    const path = this.free(beside(draft.path, value.path), (content) => value.fits(content));
+    const path = this.free(beside(draft.path, portable(value.path)), (content) => value.fits(content));
     value.place = relative(dirname(draft.path), path).replaceAll(sep, "/");
   }
 }
+
+/** A path below a folder with names that Windows, too, allows: none of a device, and none that ends with a point or a space. */
+export const portable = (path: string): string =>
+  path
+    .replaceAll(/(?<![^/])(?:con|prn|aux|nul|com\d|lpt\d)(?![^./])/gi, "$&-")
+    .replaceAll(/[. ](?![^/])/g, "-");
 
 /** Values that have a file, by its path. */
 function byPath(uses: readonly Use[]): ReadonlyMap<string, readonly Use[]> {

@@ -6,7 +6,7 @@ import { slugOf } from "./keys";
 import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { makeOutputFolder } from "../folder/output-folder";
 import { Merge } from "./merge";
-import { beside, Places } from "./places";
+import { beside, Places, portable } from "./places";
 import { pulledFields } from "./pulled-fields";
 import { readRemote, type Reading, type RemoteRecord } from "./remote";
 import { SecretNames } from "./secret-names";
@@ -49,7 +49,9 @@ export class Pull {
     const others = present.filter((one) => !pairs.some(({ file }) => file === one));
     const drafts = pairs.map(({ record, file }) => ({
       file,
-      path: file?.path ?? places.free(join(this.folder, KINDS[record.kind].folder, `${record.key}.yaml`)),
+      path:
+        file?.path ??
+        places.free(join(this.folder, KINDS[record.kind].folder, portable(`${record.key}.yaml`))),
       fields: pulledFields(record, file?.fields ?? {}, secrets),
     }));
     places.giveTo(drafts, others, this.print);
