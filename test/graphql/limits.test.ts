@@ -263,13 +263,14 @@ describe("the deadline", () => {
     });
   });
 
-  test("is longer for operations that wait for others: 25 s for testFunction and testModel, 65 s for postMessage, at any position", () => {
+  test("is longer for operations that wait for others: 25 s for testFunction and testModel, 60 s for uploadFile, 65 s for postMessage, at any position", () => {
     const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
     const fields = schema.getMutationType()!.getFields();
     const patient = Object.values(fields).filter((field) => deadlineOf(field) !== 10_000);
     expect(Object.fromEntries(patient.map((field) => [field.name, deadlineOf(field)]))).toEqual({
       testFunction: 25_000,
       testModel: 25_000,
+      uploadFile: 60_000,
       postMessage: 65_000,
     });
   });

@@ -139,7 +139,8 @@ test("a subscriber that stops reading is disconnected when its queue is full, wi
   await say(running.api, chat, "begins");
   await until(() => heard.some((text) => text.includes("conversation-updated")));
   slow.socket.pause();
-  const scope = running.app.database.scope("");
+  const { id } = await running.api.get("/rest/v1/organization", 200);
+  const scope = running.app.database.scope(id);
   const piece = "x".repeat(7_500);
   const given = async () => (await metrics()).includes('given_up_total{reason="slow"} 1');
   const over = until(given).then(() => slow.socket.resume());
