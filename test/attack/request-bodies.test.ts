@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { SlowReaders } from "../../src/http/slow-readers";
 import { UnfinishedBodies } from "../../src/http/unfinished-bodies";
+import { newId } from "../../src/platform/database/values/ids";
 import { useApp } from "../support/app";
 import { closeRaw, rawRequest } from "../support/raw";
 import { afterTest } from "../support/server";
@@ -118,6 +119,24 @@ test("a client that does not read its response is disconnected", async () => {
   socket.pause();
   await write(socket, query);
   await until(() => served?.destroyed === true);
+});
+
+test("an operation begins when the file in its form has arrived, so a slow client does not use up its time", async () => {
+  const query = "mutation ($file: Upload!) { uploadFile(file: $file) { id size } }";
+  const field = (name: string, value: object) =>
+    `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${JSON.stringify(value)}\r\n`;
+  const file = 'Content-Disposition: form-data; name="0"; filename="a.txt"';
+  const begin = `${field("operations", { query, variables: { file: null } })}${field("map", { 0: ["variables.file"] })}--x\r\n${file}\r\n\r\nslow `;
+  const end = "words\r\n--x--\r\n";
+  const headers = { "X-API-Key": running.secretKey, "Content-Type": "multipart/form-data; boundary=x" };
+  const length = Buffer.byteLength(begin + end);
+  const sent = post("/graphql", { ...headers, "Content-Length": length, "Apollo-Require-Preflight": "true" });
+  await write(sent.socket, begin);
+  for (let requests = 0; requests < 20; requests++) await running.api.gql("{ organization { name } }");
+  const before = newId();
+  await write(sent.socket, end);
+  await until(() => sent.answer.includes('"size":10'));
+  expect(/"id":"([^"]+)"/.exec(sent.answer)![1]! > before).toBe(true);
 });
 
 const token = async (): Promise<string> =>

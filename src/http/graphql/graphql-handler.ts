@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
 import type { Request, RequestHandler } from "express";
@@ -85,8 +84,6 @@ async function answer<Context extends BaseContext>(
     headers,
     body,
   } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
-  // A client that is still uploading its file would not read the answer.
-  if (isForm(req) && !req.closed) await once(req, "close");
   if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
   for (const [name, value] of headers) res.setHeader(name, value);
   if (disclosesSecret(contextValue)) keepUncompressed(res);
@@ -190,6 +187,8 @@ async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestO
   const operationsText = operationsTextOf(form);
   const operations = await processRequest(form, res, limits).catch(refuseForm);
   removeNames(operations);
+  // An operation has a deadline, and few run at once: neither depends on how fast a client uploads its file.
+  if (!req.closed) await new Promise((resolve) => req.once("close", resolve));
   markSources(operationsText(), operations);
   return operations;
 }
