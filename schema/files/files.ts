@@ -88,7 +88,7 @@ export class FileResolver {
     return scope.of(Files).download(id);
   }
 
-  @Deadline(60_000) // longer than the store of files may take
+  @Deadline(60_000) // a part of a large file may take half of it
   @Mutation(() => File, {
     description:
       "Uploads a file, sent as defined by the GraphQL multipart request specification. Errors: PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.",

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 /** Time without any progress after which the connection of a running request is closed, in ms. Models may take long. */
 const IDLE_TIMEOUT_MS = 900_000;
@@ -12,6 +13,8 @@ export class SlowReaders {
   static close(server: Server): void {
     server.timeout = IDLE_TIMEOUT_MS;
     server.on("request", (_request: IncomingMessage, response: ServerResponse) => {
+      // A request that was sent ahead gets the connection after the response before it, which has shortened the time.
+      response.once("socket", (socket: Socket) => socket.setTimeout(IDLE_TIMEOUT_MS));
       // Node sets another timeout once everything is sent.
       response.once("prefinish", () => response.socket?.setTimeout(SlowReaders.timeoutMs));
     });

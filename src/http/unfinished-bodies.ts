@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { PIPED } from "./merging-request";
 
-/** Smaller bodies never make room for others, in bytes. */
+/** Smaller bodies make room for others only if there are no larger ones, in bytes. */
 const SMALL_BYTES = 65_536;
 
 /**
@@ -48,7 +48,8 @@ export class UnfinishedBodies {
     sizes.set(request, size);
     UnfinishedBodies.total += bytes;
     if (UnfinishedBodies.total <= limit) return;
-    for (const [first, size] of sizes) if (size > SMALL_BYTES) return void first.destroy();
+    const [first] = [...sizes].find(([, size]) => size > SMALL_BYTES) ?? [...sizes.keys()];
+    first?.destroy();
   }
 
   private static remove(request: IncomingMessage): void {

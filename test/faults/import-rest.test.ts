@@ -295,8 +295,8 @@ test("a source that fails slowly is not asked for longer than --wait", async () 
     setTimeout(() => res.writeHead(503).end(), 1_200);
     return true;
   });
-  const { code } = await runToEnd("cli/import", {}, ...argumentsFor(key, url), "--wait", "3");
-  expect([code, tries]).toEqual([1, 2]); // the pauses alone would leave time for a third
+  const { code } = await runToEnd("cli/import", {}, ...argumentsFor(key, url), "--wait", "4");
+  expect([code, tries]).toEqual([1, 3]); // the pauses alone would leave time for a fourth
 });
 
 test("a log that the source cannot show is listed, and the others are imported", async () => {

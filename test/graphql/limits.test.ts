@@ -68,12 +68,15 @@ describe("the limits of a GraphQL request", () => {
     expect(await refusal(aliases(16))).toEqual(refused(/alias/i));
   });
 
-  test("accept the schema once, and refuse it several times or with aliases", async () => {
+  test("accept the schema once or three types, and refuse more, or aliases in them", async () => {
     await running.api.gql(getIntrospectionQuery());
-    await running.api.gql('{ a: __type(name: "Chat") { name } b: __type(name: "Log") { name } }');
+    const types = (count: number) => `{ ${times(count, (n) => `a${n}: __type(name: "Chat") { name }`)} }`;
+    await running.api.gql(types(3));
     for (const query of [
       "{ __schema { queryType { name } } a: __schema { queryType { name } } }",
       "{ __schema { types { name } a: types { name } } }",
+      types(4),
+      '{ __schema { queryType { name } } __type(name: "Chat") { name } }',
       '{ __type(name: "Chat") { ...T } } fragment T on __Type { fields { a: type { name } } }',
     ])
       expect(await refusal(query)).toEqual(refused(/ask for the schema once/));

@@ -13,7 +13,7 @@ const containsAny = (body: string, texts: readonly string[]) => texts.some((text
 
 /**
  * Deletes the answers to requests with an Idempotency-Key that contain one of these texts in body or key. Waits for
- * requests that run now, whose answers may contain them.
+ * requests that have claimed their key, whose answers may contain them.
  */
 export async function forgetAnswers(scope: Scope, texts: readonly string[]): Promise<void> {
   await runningRequests(scope);
@@ -35,11 +35,12 @@ export async function forgetAnswers(scope: Scope, texts: readonly string[]): Pro
   }
 }
 
-/** Resolves when the requests that run now have stored their answers, or their claims have expired. */
+/** Resolves when the requests that run now have stored their answers, at the latest after the lifetime of a claim. */
 async function runningRequests(scope: Scope): Promise<void> {
+  const until = performance.now() + CLAIM_LIFETIME_MS;
   const claimed = () =>
     scope.table("idempotency_claims").select("claim").where("claimedAt", ">=", scope.now(-CLAIM_LIFETIME_MS));
   const claims = (await claimed()).map(({ claim }) => claim);
-  while (claims.length > 0 && (await claimed().whereIn("claim", claims).limit(1)).length > 0)
-    await pause(PAUSE_MS);
+  const areLeft = async () => (await claimed().whereIn("claim", claims).limit(1)).length > 0;
+  while (claims.length > 0 && performance.now() < until && (await areLeft())) await pause(PAUSE_MS);
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SecretsBySlot } from "../history/function-secrets";
 
-/** Stands before a slot for the digest of the secret that was stored when the draft was copied. No slot begins like this. */
+/** Prefix of the slot with the digest of the secret that was stored when the draft was copied. No other slot begins like this. */
 const THEN = "then ";
 
 /** The secrets of a draft for a copy, which remembers those that were stored instead. */

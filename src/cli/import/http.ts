@@ -79,8 +79,9 @@ export class Http {
         throw new RefusedError(500, `${name} failed with status 500 each of ${tries} times.`);
       if (tries === 1) failedAt = performance.now();
       const waited = Math.round(performance.now() - failedAt); // with the time of tries: a hanging service fails slowly
-      const pause = pauseAfter(tried, tries);
-      if (waited + pause > patienceMs)
+      const left = patienceMs - waited;
+      const pause = pauseAfter(tried, tries, left);
+      if (left <= 0 || pause > left)
         throw new ImportStoppedError(`${name} ${problem}, also after ${Math.round(waited / 1_000)} s.`);
       say(`${name} ${problem}. Trying again in ${Math.ceil(pause / 1_000)} s.`);
       await sleep(pause);
@@ -139,11 +140,11 @@ function problemOf(tried: Try, { problemIn }: Sent): string | undefined {
   return problemIn?.(tried.answer);
 }
 
-/** The time before the next try. */
-function pauseAfter(tried: Try, tries: number): number {
+/** The time before the next try: as the service asks, else longer each time, up to what is left. */
+function pauseAfter(tried: Try, tries: number, left: number): number {
   const asked = "pauseMs" in tried ? tried.pauseMs : undefined;
   if (asked !== undefined && (asked > 0 || tries <= TRIES_AT_ONCE)) return asked;
-  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+  return Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS, left);
 }
 
 /** The time that the header Retry-After names, in milliseconds: seconds or a date. */

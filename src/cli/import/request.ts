@@ -9,9 +9,12 @@ export interface Requested {
   readonly body?: string | FormData;
   /** Longest time until the last byte of an answer to a small request; see `BYTES_PER_SECOND`. */
   readonly timeoutMs: number;
-  /** Length of the longest answer that is read. */
+  /** Length of the longest answer that is read; errors may be longer. */
   readonly mostBytes: number;
 }
+
+/** Length of the longest answer with an error that is read, whatever is expected. */
+const ERROR_BYTES = 1_048_576;
 
 export interface Answered {
   readonly status: number;
@@ -44,10 +47,11 @@ export async function request(
     const sent = send(url, { method, headers: { ...OWN_HEADERS, ...headers, ...encoded.headers }, signal });
     sent.end(encoded.content);
     const answer = await answerOf(sent);
-    const read = await bodyOf(answer, mostBytes, deadline);
-    const isZipped = answer.headers["content-encoding"] === "gzip";
-    const content = isZipped ? await unzipped(read, mostBytes) : read;
-    return { status: answer.statusCode!, headers: answer.headers, body: content };
+    const { statusCode: status = 0, headers: answered } = answer;
+    const most = status >= 200 && status < 300 ? mostBytes : Math.max(mostBytes, ERROR_BYTES);
+    const read = await bodyOf(answer, most, deadline);
+    const isZipped = answered["content-encoding"] === "gzip";
+    return { status, headers: answered, body: isZipped ? await unzipped(read, most) : read };
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
@@ -102,7 +106,7 @@ async function bodyOf(answer: IncomingMessage, mostBytes: number, deadline: Dead
 
 async function unzipped(content: Buffer, mostBytes: number): Promise<Buffer> {
   try {
-    return await unzip(content, { maxOutputLength: mostBytes });
+    return await unzip(content, { maxOutputLength: Math.max(mostBytes, 1) });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? new TooLongError() : error;
   }

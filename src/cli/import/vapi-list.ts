@@ -47,7 +47,7 @@ async function readList(source: Source, report: Report): Promise<unknown[]> {
   return [...all.values()];
 }
 
-/** By which an entry is known again; one without an id by itself. */
+/** Identifies an entry: its id or, without one, the object itself. */
 const idOf = (entry: unknown): unknown => (isObject(entry) ? (textOf(entry.id) ?? entry) : entry);
 
 /** The assistant with the tools that it names by their ids. */

@@ -72,17 +72,25 @@ function oneCall(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** Refuses documents that ask for the schema, or a part of it, several times: nobody needs that, and it is large. */
+/** Types of the schema that a document may ask for, each of which may be large; the whole schema counts as many. */
+const MOST_TYPES = 3;
+
+/** Refuses documents that ask for the schema, or parts of it, many times: nobody needs that, and it is large. */
 function oneSchema(context: ValidationContext): ASTVisitor {
-  const keys = new Set<string>();
+  const asked = new Map<string, number>();
   return {
     Field: (node) => {
-      const isSchema = node.name.value === "__schema";
-      if (isSchema) keys.add((node.alias ?? node.name).value);
+      const { name, alias } = node;
       const isPart = context.getParentType()?.name.startsWith("__") === true;
-      if (isSchema ? keys.size > 1 : isPart && node.alias !== undefined)
+      if (name.value === "__schema" || name.value === "__type")
+        asked.set((alias ?? name).value, name.value === "__schema" ? MOST_TYPES : 1);
+      const types = [...asked.values()].reduce((sum, count) => sum + count, 0);
+      if (types > MOST_TYPES || (isPart && alias !== undefined))
         context.reportError(
-          new GraphQLError("A document may ask for the schema once, without aliases in it.", { nodes: node }),
+          new GraphQLError(
+            `A document may ask for the schema once, or for ${MOST_TYPES} types, without aliases in them.`,
+            { nodes: node },
+          ),
         );
     },
   };

@@ -120,7 +120,7 @@ export class Metrics implements WorkReports {
   });
   private readonly databaseUp = new Gauge({
     name: "parley_database_up",
-    help: "1 if the database answered this server within 2 s, else 0.",
+    help: "1 if the database answered this server within 2 s, 0 if it did not, or if all connections were busy.",
     registers: [this.registry],
   });
   private readiness: ReadinessCheck | undefined;

@@ -61,10 +61,13 @@ function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS):
 const exactly = (size: number) =>
   async function* (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let left = size;
+    let held: Buffer | undefined; // so that a client gets the last one only if nothing follows
     for await (const chunk of content) {
       left -= chunk.length;
       if (left < 0) throw new Error("The stored content is longer than its record says.");
-      yield chunk;
+      if (held) yield held;
+      held = chunk;
     }
     if (left > 0) throw new Error("The stored content is shorter than its record says.");
+    if (held) yield held;
   };

@@ -21,8 +21,8 @@ const stored = new WeakMap<object, string>();
 
 /** Greatest depth of an item of `functions` in a body: variables, versions, item, document, chat, functions, item. */
 const MAX_DEPTH = 7;
-/** Bodies with more objects keep no text; the longest valid request has far fewer. */
-const MAX_OBJECTS = 10_000;
+/** Bodies with more objects keep no text. An import of 100 versions with all functions has 20,000. */
+const MAX_OBJECTS = 50_000;
 /** Longer texts are not kept. */
 const MAX_BYTES = 1_048_576;
 /** Prefix of a stored list whose items keep their text. Columns of the type json preserve white space. */

@@ -23,7 +23,7 @@ export interface Patience {
 }
 
 /** While a client waits, whose request ends after 10 s, or 60 s for an upload. */
-export const FOR_REQUESTS: Patience = { idleMs: 10_000, answerMs: 4_000, partMs: 25_000, attempts: 3 };
+export const FOR_REQUESTS: Patience = { idleMs: 30_000, answerMs: 4_000, partMs: 25_000, attempts: 3 };
 
 /** For commands, which would have to start again. */
 export const FOR_COMMANDS: Patience = {

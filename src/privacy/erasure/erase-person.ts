@@ -52,6 +52,7 @@ export async function erasePerson(
       erasureId,
       also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
     });
+  await forgetAnswers(scope, [...names, ...ids]); // of requests that read the chats until now
   await scope.transaction(async (scope) => {
     await withdraw(scope, digests, count);
     if (isRemembered(person)) await forgetFacts(scope, [person.value], until, count);
