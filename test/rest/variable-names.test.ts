@@ -122,7 +122,9 @@ describe("words in braces that are no variable", () => {
     const { headers } = await running.api.request("PATCH", path, { functions });
     const at = "functions.0.function.parameters.properties.id";
     expect(warningsOf(headers)).toContain(`${at}.description: {the order} is not a variable`);
-    expect(warningsOf(headers)).toContain(`${at}.enum.0: {{id}} is not a variable`);
+    expect(warningsOf(headers)).toContain(
+      `${at}.enum.0: {{id}} is not a variable: {id} in it is replaced, and the outer braces stay. Write {id}.`,
+    );
     expect(warningsOf(headers)).not.toContain("no name");
   });
 

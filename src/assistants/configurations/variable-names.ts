@@ -31,9 +31,7 @@ const isWord = (text: string) => /\p{L}/u.test(text);
 /** The problems with the variables in a text, one for each. @param values undefined if they are not known */
 export function variableProblems(text: string, values: JsonObject | null | undefined): string[] {
   const parts = new Set(mistakesIn(text));
-  const mistakes = [...new Set([...parts].map(shortened))].map(
-    (part) => `${part} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
-  );
+  const mistakes = [...new Set([...parts].map(shortened))].map(mistake);
   if (values === undefined) return mistakes;
   const unset = [...new Set(namesIn(text))].filter(
     (name) => !Object.hasOwn(values ?? {}, name) && !parts.has(`{{${name}}}`),
@@ -42,6 +40,13 @@ export function variableProblems(text: string, values: JsonObject | null | undef
     (name) => `{${name}} has no test value: set one, or send a value with each chat, call or page.`,
   );
   return [...mistakes, ...told];
+}
+
+function mistake(part: string): string {
+  const inner = part.slice(1, -1);
+  return WHOLE_PLACEHOLDER.test(inner)
+    ? `${part} is not a variable: ${inner} in it is replaced, and the outer braces stay. Write ${inner}.`
+    : `${part} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`;
 }
 
 /** Warns the caller about keys of `variables` that no text can refer to. */
