@@ -43,7 +43,7 @@ const QUEUES = ["parley_events_unsequenced", "parley_delivery_oldest_due_seconds
 const SLOW = { ...every(["1", "10"].map(FIRST_PARTS), "100x120"), [ANSWERS]: "100+10x120" };
 const AWAY = { parley_database_up: "0x120", parley_server_ready: "0x120", ...every(QUEUES, "_x120") };
 
-/** What server b reports in the second hour while server a has no problem, with the alerts that fire. */
+/** Reports of server b in the second hour, while server a has no problem, with the alerts that fire. */
 const PROBLEMS: readonly (readonly [name: string, values: Values, alerts: readonly string[]])[] = [
   ["does not answer", { ...GONE, up: "0x120" }, ["ParleyServerDown"]],
   ["has lost the database", AWAY, ["ParleyDatabaseDown"]],
@@ -84,7 +84,7 @@ function GIVES_UP_AT_START(): Values {
   };
 }
 
-/** What both servers report if nothing is wrong. */
+/** Reports of both servers without a problem. */
 const IN_ORDER: readonly (readonly [name: string, values: Values])[] = [
   ["busy", {}],
   ["idle for a night", every(COUNTS, "100x120")],

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { replaceMembers, type MemberChange } from "../../platform/json/replace-members";
@@ -111,7 +111,7 @@ function slotOf(kind: SpokenKind, name: unknown, key: string, origin: string): s
   const slot = JSON.stringify([kind, name, key, origin]);
   return Buffer.byteLength(slot) <= MAX_SLOT_BYTES
     ? slot
-    : JSON.stringify([kind, beginningOf(name), key, createHash("sha256").update(slot).digest("hex")]);
+    : JSON.stringify([kind, beginningOf(name), key, hash("sha256", slot, "hex")]);
 }
 
 /** The first characters of a name, for messages. */

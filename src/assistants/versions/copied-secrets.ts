@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { SecretsBySlot } from "../history/function-secrets";
 
 /** Prefix of the slot with the digest of the secret that was stored when the draft was copied. No other slot begins like this. */
@@ -17,4 +17,4 @@ export function secretsInForce(copied: SecretsBySlot, stored: SecretsBySlot): Se
 }
 
 const digestOf = (secret: string | undefined): string =>
-  secret === undefined ? "" : createHash("sha256").update(secret).digest("base64");
+  secret === undefined ? "" : hash("sha256", secret, "base64");

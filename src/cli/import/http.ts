@@ -23,7 +23,7 @@ export interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: Buffer;
-  /** Where a redirect leads, as the header has it. */
+  /** The header Location of a redirect. */
   readonly location?: string | undefined;
 }
 
@@ -97,7 +97,8 @@ export class Http {
         method,
         headers: { ...this.options.headers, ...headers },
         ...(body !== undefined && { body }),
-        ...{ timeoutMs: TIMEOUT_MS, mostBytes },
+        timeoutMs: TIMEOUT_MS,
+        mostBytes,
       });
       const pauseMs = pauseIn(response.headers["retry-after"]);
       const type = response.headers["content-type"] ?? "";
@@ -126,7 +127,7 @@ function checkHeader(name: string, value: string): void {
 const tooLong = (name: string, url: string, bytes: number): string =>
   `${name} at ${new URL(url).origin} answers with more than ${bytes < MIB ? `${bytes} bytes` : `${Math.floor(bytes / MIB)} MiB`}.`;
 
-/** Where a redirect leads, after the status in a sentence. It is not followed, as it must not get the key. */
+/** Names the target of a redirect, after the status in a sentence. Redirects are not followed: the target must not get the key. */
 export function redirectIn({ status, location }: Answer): string {
   const [address] = location?.split(/[?#]/, 1) ?? []; // what follows may be a secret
   return status >= 300 && status < 400 && address ? `, which redirects to ${address}` : "";

@@ -25,7 +25,7 @@ export interface Answered {
 /** An answer that is longer than allowed. */
 export class TooLongError extends Error {}
 
-/** What is sent and answered prolongs the time, as files may be large and lines slow. */
+/** Bytes that are sent or received prolong the time: files may be large, and connections slow. */
 const BYTES_PER_SECOND = 32 * 1024;
 
 const OWN_HEADERS = { "user-agent": "Parley/1.0 (command)", "accept-encoding": "gzip" };

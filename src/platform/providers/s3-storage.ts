@@ -11,7 +11,7 @@ export type S3Settings = Pick<
   "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY"
 >;
 
-/** How long a store may take. */
+/** Time limits of a store. */
 export interface Patience {
   /** Longest silence on a connection, in ms. */
   readonly idleMs: number;

@@ -2,7 +2,7 @@
 const NO_CONNECTION = /connection to the remote node (\S+) failed(?: with the following error: (.+))?/;
 const ON_WORKER = /while executing command on (\S+)/;
 
-/** What is wrong with a worker and what to do, by SQLSTATE. */
+/** Problems of a worker and their remedies, by SQLSTATE. */
 const PROBLEMS: readonly (readonly [RegExp, string, string])[] = [
   [/^(08...|57P0[123])$/, "does not answer", "Start it or its standby, then try again."],
   [
