@@ -57,7 +57,7 @@ async function run(): Promise<void> {
   } finally {
     progress.end();
     if (isDone || !report.isEmpty) {
-      for (const line of report.lines()) console.log(line);
+      if (isDone || report.hasRecords) for (const line of report.lines()) console.log(line);
       if (options.report !== undefined) report.write(options.report);
     }
   }

@@ -15,6 +15,9 @@ const FUNCTION = {
   secretKey: "function-secret",
 };
 
+/** The text of a function that JavaScript would write otherwise. */
+export const EXACT_FUNCTION = '{"name":"find","10":1,"9":12345678901234567890}';
+
 /** What a test needs to know about a filled organization. */
 export interface Filled {
   readonly assistants: readonly string[];
@@ -35,6 +38,7 @@ export async function fillOrganization(api: Api, logs = 12): Promise<Filled> {
       await quietAssistant(api, { name: `Assistant ${index}`, variables: { city: "Bern", n: 1.5 } }),
     );
   const [first, second, third] = assistants as [string, string, string];
+  await giveExactFunction(api, second);
   const fileId = (
     await upload(api, { content: "Open from 9 to 5.", name: "hours.txt", metadata: { lang: "en" } })
   ).id;
@@ -81,6 +85,15 @@ async function fillAssistant(api: Api, id: string, projectId: string, fileId: st
       describeAssistantVersion(assistantId: $id, number: 2, note: "Greeting removed") { id } }`,
     variables,
   );
+}
+
+/** Gives the function to a configuration and a version before the current one. */
+async function giveExactFunction(api: Api, id: string): Promise<void> {
+  const path = `/rest/v1/assistants/${id}/chat`;
+  const body = `{"functions":[${EXACT_FUNCTION}]}`;
+  const { status } = await api.request("PATCH", path, body, { "Content-Type": "application/json" });
+  if (status !== 200) throw new Error(`PATCH answered ${status}`);
+  await api.patch(path, { temperature: 0.4 }, 200);
 }
 
 const saveDraft = (api: Api, id: string) =>

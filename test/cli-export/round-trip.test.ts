@@ -5,7 +5,7 @@ import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { importerOf } from "../support/importers";
 import { afterTests, emptyFolder, runToEnd, SERVER_TIMEOUT_MS } from "../support/server";
-import { filesIn, fillOrganization, linesIn, type Filled } from "./organization";
+import { EXACT_FUNCTION, filesIn, fillOrganization, linesIn, type Filled } from "./organization";
 
 const source = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
 const target = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
@@ -42,7 +42,7 @@ describe("an export", () => {
       ...{ key: "front-desk", theme: { allowedOrigins: ["https://shop.example.com"] } },
       ...{ chat: { functions: [{ secretKey: "function-secret" }] }, files: [{ id: made.fileId }] },
     });
-    expect(assistants[1]).toMatchObject({ draft: { basedOn: 4, document: { name: "Drafted" } } });
+    expect(assistants[1]).toMatchObject({ draft: { basedOn: 6, document: { name: "Drafted" } } });
     expect(linesIn(folder, "webhook-destinations.ndjson")).toMatchObject([
       { name: "CRM", secret: "webhook-secret", projectId: null, enabled: true },
       { name: "Broken", enabled: false },
@@ -158,6 +158,13 @@ describe("an import of the export into an empty organization", () => {
       Object.entries(filesIn(of)).filter(([name]) => name.startsWith("files/"));
     expect(contents(again)).toEqual(contents(folder));
     expect(contents(folder)).toHaveLength(2);
+  });
+
+  test("keeps the order of keys and the digits of numbers in functions", () => {
+    for (const name of ["assistants.ndjson", "versions.ndjson"]) {
+      const counts = [folder, again].map((of) => filesIn(of)[name]!.split(EXACT_FUNCTION).length - 1);
+      expect([name, counts[0]! > 0, counts[0]]).toEqual([name, true, counts[1]]);
+    }
   });
 
   test("is made again without any change, and says so", async () => {

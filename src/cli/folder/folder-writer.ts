@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { currentDate } from "../../platform/clock";
+import { exactJson } from "../../platform/json/json-source";
 import { makeOutputFolder } from "./output-folder";
 import {
   CONTENTS,
@@ -105,7 +106,7 @@ export class FolderWriter {
   append(lines: readonly Line[], cursor: string | null): void {
     const { part, bytes, records } = this.state.current!; // between `begin` and `finish`
     this.checkAlone(part, bytes);
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const text = lines.map((line) => `${exactJson(line)}\n`).join("");
     appendFileSync(this.partial(part), text);
     const place = { part, cursor, bytes: bytes + Buffer.byteLength(text), records: records + lines.length };
     this.state.current = place;

@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from "node:fs";
 import { isObject } from "../import/source";
+import { readExactly } from "../../platform/json/json-source";
 import type { Line } from "./format";
 
 /** A line of a file that is none of NDJSON. */
@@ -33,7 +34,7 @@ export async function* linesOf(path: string): AsyncGenerator<NumberedLine> {
 function parsed(path: string, number: number, text: string): Line {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readExactly(text);
   } catch (error) {
     throw new LineError(`${path}:${number}: The line is not JSON: ${(error as Error).message}.`);
   }

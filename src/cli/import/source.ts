@@ -1,3 +1,4 @@
+import { readExactly } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import { DeniedError, ImportStoppedError, redirectIn, RefusedError, type Answer, type Http } from "./http";
 import type { Report } from "./report";
@@ -186,7 +187,7 @@ export async function required<T>(read: () => Promise<T>): Promise<T> {
 
 function parsed({ body }: Answer, path: string): unknown {
   try {
-    return JSON.parse(body.toString());
+    return readExactly(body.toString());
   } catch {
     throw new RefusedError(200, `The source answers ${path} with something else than JSON.`);
   }

@@ -1,3 +1,4 @@
+import { exactJson, readExactly } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
 import { DeniedError, ImportStoppedError, redirectIn, type Answer, type Http } from "./http";
@@ -83,7 +84,7 @@ export class Target {
   /** @returns no errors instead of an empty list */
   private async send(query: string, variables: JsonObject, file?: SentFile): Promise<Result> {
     const request = { query, variables: { ...variables, ...(file && { file: null }) } };
-    const body = file ? formOf(request, file) : JSON.stringify(request);
+    const body = file ? formOf(request, file) : exactJson(request);
     const headers = {
       "Apollo-Require-Preflight": "true",
       ...(!file && { "Content-Type": "application/json" }),
@@ -110,7 +111,7 @@ export class Target {
     variables: JsonObject,
     file?: SentFile,
   ): Promise<JsonObject | undefined> {
-    const left = structuredClone(variables);
+    let left: JsonObject = variables;
     const notes: string[] = [];
     for (;;) {
       try {
@@ -119,7 +120,9 @@ export class Target {
         return data;
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
-        if (error.code === "BAD_USER_INPUT" && dropAll(left, error.details)) {
+        const rest = error.code === "BAD_USER_INPUT" ? withoutAll(left, error.details) : undefined;
+        if (rest) {
+          left = rest;
           notes.push(...error.details.map((problem) => leftOut(problem, what)));
           continue;
         }
@@ -148,29 +151,38 @@ function failWith(errors: readonly GraphQLProblem[]): never {
 /** Fields without which there is no record. */
 const NEEDED = new Set(["id", "name", "value", "url", "secret", "type", "createdAt", "messages", "role"]);
 
-/** Removes the refused values; the last ones of a list first, because others keep their places then. */
-const dropAll = (variables: JsonObject, problems: readonly Problem[]): boolean =>
-  problems.length > 0 && problems.toReversed().every(({ path }) => drop(variables, path.split(".")));
+/** The variables without the refused values; undefined if one cannot be left out. */
+function withoutAll(variables: JsonObject, problems: readonly Problem[]): JsonObject | undefined {
+  if (problems.length === 0) return undefined;
+  let rest: object | undefined = variables;
+  // The last ones of a list first, because others keep their places then.
+  for (const { path } of problems.toReversed()) rest &&= without(rest, path.split("."));
+  return rest as JsonObject | undefined; // a copy of an object is one
+}
 
 function leftOut({ path, message }: Problem, what: string): string {
   const sentence = `${path.replace(/^input\./, "")} of this ${what} was left out: ${message}`;
   return /[.?]$/.test(message) ? sentence : `${sentence}.`;
 }
 
-/** Removes the value at a path. @returns false if there is none, or if the record needs it */
-function drop(value: JsonObject, [name = "", ...rest]: readonly string[]): boolean {
-  if (!Object.hasOwn(value, name)) return false;
-  const inner = value[name];
-  if (rest.length > 0) return typeof inner === "object" && inner !== null && drop(inner as JsonObject, rest); // lists have indexes as names
-  if (NEEDED.has(name)) return false;
-  if (Array.isArray(value)) value.splice(Number(name), 1);
-  else delete value[name];
-  return true;
+/** A copy without the value at a path, with the same other values; undefined if there is none, or if the record needs it. */
+function without(value: object, [name = "", ...rest]: readonly string[]): object | undefined {
+  if (!Object.hasOwn(value, name)) return undefined;
+  const inner = (value as JsonObject)[name]; // lists have indexes as names
+  if (rest.length > 0) {
+    const copy = typeof inner === "object" && inner !== null ? without(inner, rest) : undefined;
+    if (!copy) return undefined;
+    return Array.isArray(value) ? (value as unknown[]).with(Number(name), copy) : { ...value, [name]: copy };
+  }
+  if (NEEDED.has(name)) return undefined;
+  if (Array.isArray(value)) return (value as unknown[]).toSpliced(Number(name), 1);
+  const { [name]: _, ...others } = value as JsonObject;
+  return others;
 }
 
 function formOf(request: JsonObject, { name, type, content }: SentFile): FormData {
   const form = new FormData();
-  form.set("operations", JSON.stringify(request));
+  form.set("operations", exactJson(request));
   form.set("map", JSON.stringify({ 0: ["variables.file"] }));
   form.set("0", new Blob([new Uint8Array(content)], { type }), name);
   return form;
@@ -188,7 +200,7 @@ export function transientIn(answer: Answer, service = "target"): string | undefi
 export function resultOf(answer: Answer, service = "target"): Result {
   const { status, body } = answer;
   try {
-    const result: unknown = JSON.parse(body.toString());
+    const result = readExactly(body.toString());
     if (typeof result === "object" && result !== null && ("data" in result || "errors" in result))
       return result as Result; // its form is that of an answer of GraphQL
   } catch {

@@ -87,10 +87,36 @@ export function readStored(text: string): unknown {
   return value;
 }
 
+/** Parses a JSON text, and remembers the texts of objects in lists called `functions` at any depth, for `exactJson`. */
+export function readExactly(text: string): unknown {
+  const value = JSON.parse(text) as unknown;
+  if (!text.includes("functions")) return value;
+  const items = new Set<unknown>(itemsOfFunctions(value));
+  for (const [object, start, end] of new ObjectLocator(text, Infinity, Infinity, "functions").objects(value))
+    if (items.has(object)) stored.set(object, compact({ text, start, end }).text);
+  return value;
+}
+
+function itemsOfFunctions(value: unknown): unknown[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
+    name === "functions" && Array.isArray(inner) ? (inner as unknown[]) : itemsOfFunctions(inner),
+  );
+}
+
+/** The JSON text of a value, with the remembered texts of its objects. */
+export const exactJson = (value: unknown): string =>
+  revealed(JSON.stringify(value, (_, one: unknown) => placeholderOf(one) ?? one));
+
+function placeholderOf(value: unknown): string | undefined {
+  const text = isObject(value) ? stored.get(value) : undefined;
+  return text === undefined ? undefined : TEXT_PREFIX + text;
+}
+
 /** Placeholder for a value in a response, which `piecesOf` replaces by the kept text; the value itself if it has none. */
 export function shownJson(value: unknown): unknown {
-  const text = isObject(value) ? stored.get(value) : undefined;
-  return text === undefined ? value : { toJSON: () => TEXT_PREFIX + text };
+  const placeholder = placeholderOf(value);
+  return placeholder === undefined ? value : { toJSON: () => placeholder };
 }
 
 /** A value for a response whose objects, at any depth, are sent by their kept texts. */
