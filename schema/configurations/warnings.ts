@@ -27,6 +27,10 @@ const CODES = {
     description:
       "The resources are longer than 16,000 characters, and isRagEnabled is false, so the model gets only the beginning.",
   },
+  RAG_SETTING_IGNORED: {
+    description:
+      "forceRag, ragTriggerTopics or preserveRagResult is set, but has no effect on this enabled channel, because isRagEnabled is false.",
+  },
   THEME_VALUE_IGNORED: {
     description: "A value of the theme is invalid: the widget ignores it and shows its default.",
   },

@@ -143,6 +143,32 @@ describe("configurationWarnings", () => {
     expect(await warned("x".repeat(16_002))).toEqual([]);
   });
 
+  test("name RAG settings that have no effect without isRagEnabled", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    const update = async (input: string) => {
+      const { body } = await api.graphql(
+        `mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: TEXT, input: { ${input} }) { isRagEnabled } }`,
+        { id },
+      );
+      const { assistant } = await api.gql(
+        "query ($id: ID!) { assistant(id: $id) { configurationWarnings { channel path code } } }",
+        { id },
+      );
+      return { found: brief(assistant.configurationWarnings as Warning[]), told: body.extensions?.warnings };
+    };
+    const ignored = await update('forceRag: true, ragTriggerTopics: "price"');
+    expect(ignored.found).toEqual([
+      "TEXT forceRag RAG_SETTING_IGNORED",
+      "TEXT ragTriggerTopics RAG_SETTING_IGNORED",
+    ]);
+    expect(ignored.told).toEqual([
+      expect.stringMatching(/^forceRag: .*isRagEnabled/),
+      expect.stringMatching(/^ragTriggerTopics: .*rag\.chat\.isRagEnabled/),
+    ]);
+    expect(await update("isRagEnabled: true")).toEqual({ found: [], told: undefined });
+  });
+
   test("name an identifier that was removed from the catalog", async () => {
     const { api } = running;
     const id = await newAssistant(api);

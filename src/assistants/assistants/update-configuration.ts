@@ -1,5 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
+import { RAG_SETTINGS } from "../configurations/columns";
 import {
   type ChannelConfiguration,
   type ConfigurationKind,
@@ -12,9 +13,9 @@ import { AttachedFiles } from "../knowledge/attached-files";
 import {
   checkModel,
   checkSuccession,
-  checkUnusedKnowledge,
   checkVariables,
   checkVoice,
+  checkWithoutRag,
   needsRag,
   type Configuration,
   type ConfigurationWarning,
@@ -35,7 +36,7 @@ type Changes = Readonly<
   readonly theme?: JsonObject;
 };
 /** Fields that decide how much of the knowledge models get. */
-const OF_KNOWLEDGE = ["resources", "isRagEnabled", "smsMode", "chatMode"];
+const OF_KNOWLEDGE = ["resources", ...RAG_SETTINGS, "smsMode", "chatMode"];
 const CHANNELS = { voice: "VOICE", sms: "SMS", chat: "TEXT", theme: "TEXT" } as const;
 
 /**
@@ -79,7 +80,7 @@ export async function warningsOfChange(
   if (changes.model) await checkSuccession(scope, whole as ChannelConfiguration, warn);
   const isKnowledge = OF_KNOWLEDGE.some((name) => (input as JsonObject)[name] !== undefined);
   if (isKnowledge && needsRag(whole as Configuration))
-    checkUnusedKnowledge(channel, (whole as Configuration).resources, await hasFiles(), warn);
+    checkWithoutRag(channel, whole as Configuration, await hasFiles(), warn);
   if (changes.voice ?? changes.voiceProvider) checkVoice(whole as VoiceConfiguration, catalog, warn);
   return [...warnings, ...(theme ? themeWarnings(theme) : [])];
 }

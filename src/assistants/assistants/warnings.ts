@@ -38,6 +38,7 @@ export interface ConfigurationWarning {
     | "FUNCTION_WITHOUT_SERVER"
     | "FILES_WITHOUT_RAG"
     | "RESOURCES_CUT"
+    | "RAG_SETTING_IGNORED"
     | "THEME_VALUE_IGNORED"
     | "THEME_VALUE_CUT"
     | "THEME_KEY_UNKNOWN";
@@ -118,7 +119,7 @@ async function warningsOf(
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   await checkVariables(scope, configuration, variables, warn);
   await checkFunctions(scope, configuration.functions, warn);
-  if (needsRag(configuration)) checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
+  if (needsRag(configuration)) checkWithoutRag(channel, configuration, hasFiles, warn);
   return warnings;
 }
 
@@ -126,20 +127,36 @@ async function warningsOf(
 export const needsRag = (configuration: Configuration): boolean =>
   !configuration.isRagEnabled && isOn(configuration);
 
-/** Warns about knowledge that a model does not get without RAG. */
-export function checkUnusedKnowledge(channel: Channel, resources: string, hasFiles: boolean, warn: Warn) {
+/** The name of a channel's configuration in a document. */
+const IN_DOCUMENTS = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const;
+
+/** Warns about knowledge that a model does not get without RAG, and about settings that have no effect. */
+export function checkWithoutRag(
+  channel: Channel,
+  { resources, forceRag, ragTriggerTopics, preserveRagResult }: Configuration,
+  hasFiles: boolean,
+  warn: Warn,
+) {
+  const remedy = `Set isRagEnabled to true with updateRagSettings, or rag.${IN_DOCUMENTS[channel]}.isRagEnabled in a document.`;
   if (hasFiles)
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
-      `In the channel ${channel}, models cannot use the attached files. Enable isRagEnabled with updateRagSettings(channel: ${channel}, input: { isRagEnabled: true }).`,
+      `In the channel ${channel}, models cannot use the attached files. ${remedy}`,
     );
   if (resources.length > MAX_RESOURCES_IN_PROMPT)
     warn(
       "resources",
       "RESOURCES_CUT",
-      `In the channel ${channel}, models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings(channel: ${channel}, input: { isRagEnabled: true }) to search all of them.`,
+      `In the channel ${channel}, models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters without RAG. ${remedy}`,
     );
+  for (const [name, value] of Object.entries({ forceRag, ragTriggerTopics, preserveRagResult }))
+    if (value)
+      warn(
+        name,
+        "RAG_SETTING_IGNORED",
+        `In the channel ${channel}, ${name} has no effect without isRagEnabled. ${remedy}`,
+      );
 }
 
 /** Whether the channel is enabled. Voice cannot be disabled. */

@@ -24,6 +24,11 @@ export const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
   theme: columnsExcept("theme_configurations", ...HIDDEN),
 };
 
+/** Fields of a channel's configuration that decide how it searches the knowledge. */
+export const RAG_SETTINGS = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"] as const;
+
+export const isOfRag = (field: string): boolean => (RAG_SETTINGS as readonly string[]).includes(field);
+
 /** A statement that reads some columns of a kind of configuration. */
 export interface Projection<K extends ConfigurationKind> {
   /** Name of the loader for these columns. */

@@ -20,7 +20,14 @@ import { HAS_VERSION, isLong, valuesOf, versionParts } from "../history/kept-con
 import { SecretSlots } from "../history/secret-slots";
 import { VersionKeeper } from "../history/version-keeper";
 import { Templates } from "./templates";
-import { COLUMNS, CONFIGURATIONS, projectionOf, type ConfigurationKind, type Projection } from "./columns";
+import {
+  COLUMNS,
+  CONFIGURATIONS,
+  projectionOf,
+  type ConfigurationKind,
+  type Projection,
+  type RAG_SETTINGS,
+} from "./columns";
 import { originsOf } from "./origins";
 import { withKnownIdentifiers } from "./known-identifiers";
 
@@ -45,10 +52,7 @@ export type ChannelConfiguration = Pick<
   VoiceConfiguration,
   keyof VoiceConfiguration & keyof SmsConfiguration
 >;
-export type RagSettings = Pick<
-  ChannelConfiguration,
-  "isRagEnabled" | "forceRag" | "ragTriggerTopics" | "preserveRagResult"
->;
+export type RagSettings = Pick<ChannelConfiguration, (typeof RAG_SETTINGS)[number]>;
 /** A configuration with an id of its own, such as `<assistantId>.voice`. */
 export type Identified<K extends ConfigurationKind> = Kinds[K] & { readonly id: string };
 interface Owner {

@@ -2,7 +2,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { tell, warningsOfChange } from "../assistants/update-configuration";
 import { warningsOfAll, type ConfigurationWarning } from "../assistants/warnings";
-import { CONFIGURATIONS, type ConfigurationKind } from "../configurations/columns";
+import { CONFIGURATIONS, isOfRag, type ConfigurationKind } from "../configurations/columns";
 import type {
   ChatConfiguration,
   SmsConfiguration,
@@ -49,4 +49,4 @@ const configurationIn = (document: Document, kind: ConfigurationKind): object =>
 
 /** The path in a document of a field of a configuration. */
 const placeOf = (kind: ConfigurationKind, path: string): string =>
-  path === "isRagEnabled" ? `rag.${kind}.${path}` : `${kind}.${path}`;
+  isOfRag(path) ? `rag.${kind}.${path}` : `${kind}.${path}`;

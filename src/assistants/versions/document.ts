@@ -1,7 +1,7 @@
 import { camel, snake } from "../../platform/database/values/names";
 import { readStored, storedText } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
-import { COLUMNS, type ConfigurationKind } from "../configurations/columns";
+import { COLUMNS, isOfRag, RAG_SETTINGS, type ConfigurationKind } from "../configurations/columns";
 import type { RagSettings } from "../configurations/configurations";
 import { isSpoken, SPOKEN_KINDS, withoutSecrets, type SpokenKind } from "../history/function-secrets";
 
@@ -32,7 +32,6 @@ export type PartialDocument = {
 export type DocumentValues = Readonly<Record<string, unknown>>;
 
 const ASSISTANT = ["name", "description", "variables"] as const;
-const RAG = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"];
 const KINDS = ["voice", "sms", "chat", "theme"] as const satisfies readonly ConfigurationKind[];
 const ORIGINS = "theme.allowed_origins";
 const FILES = "fileIds";
@@ -42,7 +41,7 @@ export const nameOf = (kind: ConfigurationKind, field: string) => `${kind}.${sna
 
 /** Columns of a kind that stand in its own part of a document. */
 const ownFields = (kind: ConfigurationKind): readonly string[] =>
-  COLUMNS[kind].filter((field) => !RAG.includes(field) && field !== "allowedOrigins");
+  COLUMNS[kind].filter((field) => !isOfRag(field) && field !== "allowedOrigins");
 
 /** The document with these values, in the order of the columns. */
 export function documentOf(values: DocumentValues): Document {
@@ -53,7 +52,7 @@ export function documentOf(values: DocumentValues): Document {
         return Object.hasOwn(values, name) ? [[field, shown(name, values[name])]] : [];
       }),
     );
-  const rag = Object.fromEntries(SPOKEN_KINDS.map((kind) => [kind, part(kind, RAG)]));
+  const rag = Object.fromEntries(SPOKEN_KINDS.map((kind) => [kind, part(kind, RAG_SETTINGS)]));
   return {
     ...Object.fromEntries(ASSISTANT.map((name) => [name, values[name] ?? null])),
     ...Object.fromEntries(KINDS.map((kind) => [kind, part(kind, ownFields(kind))])),
