@@ -401,6 +401,23 @@ describe("who and when", () => {
     expect([second!.actor, third!.actor]).toEqual(["user:alice", first!.actor]);
   });
 
+  test("a restored version or a published draft that changes nothing makes no version, and says that its note is lost", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, "", { name: "Bea" });
+    const DRAFT = `mutation ($id: ID!) { saveAssistantDraft(assistantId: $id, input: { name: "Bea" }) { basedOn } }`;
+    const PUBLISH = `mutation ($id: ID!) { publishAssistantDraft(assistantId: $id, note: "Again") { version { number note } } }`;
+    const restored = await running.api.graphql(RESTORE, { id, number: 2, note: "Again" });
+    await running.api.gql(DRAFT, { id });
+    const published = await running.api.graphql(PUBLISH, { id });
+    for (const { body } of [restored, published]) {
+      const [changed] = Object.values(body.data) as { version: Version }[];
+      expect(changed!.version).toMatchObject({ number: 2, note: null });
+      expect(body.extensions.warnings).toEqual([
+        "Nothing differs from the current version: no version was made, and no note stored.",
+      ]);
+    }
+  });
+
   test("a restored version has a note, which can be changed and removed", async () => {
     const id = await newAssistant(running.api);
     await patch(id, "", { name: "Bea" });

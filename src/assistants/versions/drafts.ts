@@ -15,7 +15,7 @@ import { documentWarnings, warnOfChanges } from "./document-warnings";
 import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
 import { Versions, type ChangedAssistant } from "./versions";
-import { lockDocument, writeDocument } from "./write-document";
+import { lockDocument, warnOfNoChange, writeDocument } from "./write-document";
 
 export interface AssistantDraft {
   readonly assistantId: string;
@@ -127,7 +127,8 @@ export class Drafts {
       const draft = await scope.of(Drafts).found(assistantId);
       checkVersion(number, ifVersion);
       const secrets = scope.of(Drafts).secretsOf(draft);
-      await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
+      const isChanged = await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
+      if (!isChanged && note) warnOfNoChange(scope);
       await warnOfChanges(scope, documentOf(draft.content), documentOf(await liveValues(scope, assistantId)));
       await scope.table("assistant_drafts").where({ assistantId }).delete();
       return scope.of(Versions).changed(assistantId);
@@ -181,7 +182,8 @@ export class Drafts {
   ): Promise<ChangedAssistant> {
     const { scope } = this;
     const { values, secrets } = await checkedDocument(scope, input);
-    await writeDocument(scope, assistantId, { values, secrets, note });
+    const isChanged = await writeDocument(scope, assistantId, { values, secrets, note });
+    if (!isChanged && note) warnOfNoChange(scope);
     await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
     return scope.of(Versions).changed(assistantId);
   }

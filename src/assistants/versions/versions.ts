@@ -17,7 +17,7 @@ import { differences, type DocumentChange } from "./differences";
 import { documentOf, type Document, type DocumentValues } from "./document";
 import { liveValues } from "./live-values";
 import { readContents } from "./contents";
-import { lockDocument, writeDocument } from "./write-document";
+import { lockDocument, warnOfNoChange, writeDocument } from "./write-document";
 
 export interface AssistantVersion {
   /** The assistant's id, a dot, and the number. */
@@ -183,10 +183,8 @@ export class Versions {
       await lockDocument(scope, assistantId);
       const versions = scope.of(Versions);
       const values = await versions.values(await versions.byNumber(assistantId, number));
-      await writeDocument(scope, assistantId, {
-        values,
-        note: note ?? `Restored version ${number}`,
-      });
+      const content = { values, note: note ?? `Restored version ${number}` };
+      if (!(await writeDocument(scope, assistantId, content))) warnOfNoChange(scope);
       return scope.of(Versions).changed(assistantId);
     });
   }

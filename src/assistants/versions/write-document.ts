@@ -42,12 +42,13 @@ export async function lockDocument(scope: Scope, assistantId: string): Promise<v
 /**
  * Writes values of a document to an assistant, and stores a version if anything differs. Runs in a transaction that has
  * locked the assistant with `lockDocument`.
+ * @returns whether anything differs
  */
 export async function writeDocument(
   scope: Scope,
   assistantId: string,
   { values, secrets: given = {}, note, version, updatedAt = currentDate() }: Writing,
-): Promise<void> {
+): Promise<boolean> {
   const live = await liveValues(scope, assistantId);
   const current = await scope.of(SecretSlots).current(assistantId);
   const secrets = { ...current, ...given };
@@ -80,7 +81,12 @@ export async function writeDocument(
   if (fileIds) await attachAll(scope, assistantId, fileIds);
   await scope.of(VersionKeeper).record(assistantId, note, version);
   scope.forget();
+  return changed.length > 0;
 }
+
+/** Tells the caller that a change had no effect. */
+export const warnOfNoChange = (scope: Scope): void =>
+  scope.warn("Nothing differs from the current version: no version was made, and no note stored.");
 
 async function attachAll(scope: Scope, assistantId: string, fileIds: readonly string[]): Promise<void> {
   const lost = await scope.of(AttachedFiles).replace(assistantId, fileIds);
