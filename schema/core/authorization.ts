@@ -14,6 +14,10 @@ const publicKey = new DomainError(
   "FORBIDDEN",
   "A PUBLIC key may only run operations of the widget. Use a SECRET key or a token.",
 );
+const secretKeyOnly = new DomainError(
+  "FORBIDDEN",
+  "A PUBLIC key may only run operations of the widget. Use a SECRET key.",
+);
 const userToken = new DomainError(
   "FORBIDDEN",
   "A token issued for a user may not do this. Use a SECRET key or a token without userId.",
@@ -60,6 +64,7 @@ const RULES = {
   /** A SECRET key only. */
   key(caller: Caller | undefined) {
     if (caller && ["TOKEN", "VISITOR", "ANALYTICS"].includes(caller.kind)) throw keyOnly;
+    if (caller?.kind === "PUBLIC") throw secretKeyOnly;
     RULES.data(caller);
   },
   /** A SECRET key or a token without `userId`. */
