@@ -77,8 +77,7 @@ async function importFrom(
 ): Promise<void> {
   const http = (name: string, headers: Record<string, string>) =>
     new Http({ name, headers, patienceMs: waitOf(options.wait, USAGE) * 1_000, say });
-  const from = givenBy(options["from-key"], "PARLEY_FROM_KEY");
-  const { url, key } = targetOf(options);
+  const { url, from, key } = accessOf(options, kind === "rest" || (kind !== "parley" && file === undefined));
   const target = new Target(http("The target", { "X-API-Key": key }), url, report);
   const sourceAt = (address: string, headers: Record<string, string>) =>
     new Source(http("The source", headers), addressOf("--from", address, USAGE));
@@ -105,15 +104,22 @@ function wrong(message: string): Error {
   return new Error(`${message}\nUsage: ${USAGE}`);
 }
 
-function targetOf(options: Options) {
-  const [url, key] = [givenBy(options.url, "PARLEY_URL"), givenBy(options.key, "PARLEY_KEY")];
+/** Address of the target, and both keys. @param needsSource whether records come from a service */
+function accessOf(options: Options, needsSource: boolean) {
+  const given = givenBy(options["from-key"], "PARLEY_FROM_KEY");
+  const { PARLEY_KEY: own } = process.env;
+  // Beside PARLEY_KEY, which is of the target, --key is of the source if nothing else is.
+  const isOfSource = needsSource && given === undefined && own;
+  const from = isOfSource ? options.key || undefined : given;
+  const url = givenBy(options.url, "PARLEY_URL");
+  const key = isOfSource ? own : givenBy(options.key, "PARLEY_KEY");
   if (url === undefined)
     throw wrong("Name this server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
   if (key === undefined)
     throw wrong(
       "Name a SECRET key that may import with --key or PARLEY_KEY: `npm run --silent key:create -- --import` makes one on the server.",
     );
-  return { url: addressOf("--url", url, USAGE), key };
+  return { url: addressOf("--url", url, USAGE), from, key };
 }
 
 /** The command of this run, which continues it. */

@@ -20,7 +20,7 @@ export const commandWith = (
   ].join(" ");
 
 /**
- * An error that ends an export or an import, with the command that continues it if that can help.
+ * An error that ends an export or an import, with the command that continues it.
  * @param kept what stays, such as "What was imported stays."; undefined if there is nothing yet
  */
 export function withContinuation(error: unknown, kept: string | undefined, command: string): unknown {
@@ -28,9 +28,9 @@ export function withContinuation(error: unknown, kept: string | undefined, comma
   const isAway =
     error instanceof ImportStoppedError || (error instanceof RefusedError && error.status >= 500);
   if (!isDenied && !isAway) return error;
-  if (isDenied && kept === undefined) return error;
+  const begin = isDenied ? "Then run this command" : "To try again, run the same command";
   const next = isDenied ? "Then this command continues" : "To continue, run the same command again";
-  const sentence = kept === undefined ? "To try again, run the same command" : `${kept} ${next}`;
+  const sentence = kept === undefined ? begin : `${kept} ${next}`;
   return new Error(`${(error as Error).message}\n\n${sentence}:\n  ${command}`, { cause: error });
 }
 

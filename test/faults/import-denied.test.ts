@@ -30,7 +30,7 @@ const importWith = (key: string, ...args: string[]) =>
   runToEnd("cli/import", { PARLEY_URL: running.url, PARLEY_KEY: keys[key]! }, ...args);
 const ofSource = (key: string) => ["rest", "--from", running.url, "--from-key", keys[key]!];
 
-describe("an import that has stored nothing says what to change, and not to run it again, if the key of the target", () => {
+describe("an import that has stored nothing says what to change, and the command to run then, if the key of the target", () => {
   test.each([
     ["may not import", "full", `lacks the permission "import"`],
     ["may only read", "reading", `lacks the permission "import"`],
@@ -43,6 +43,8 @@ describe("an import that has stored nothing says what to change, and not to run 
     expect(stderr).toContain("--key or PARLEY_KEY");
     expect(stderr).toContain(MAKES_ONE);
     expect(stderr).not.toMatch(/stays|again|--permissions/);
+    const command = `Then run this command:\n  npm run --silent import -- vapi ${files.vapi}\n`;
+    if (key !== "none") expect(stderr).toContain(command);
   });
 });
 
@@ -59,9 +61,22 @@ test.each([["public"], ["unknown"]])(
     const { code, stderr, stdout } = await importWith("importing", ...ofSource(key));
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("Check --from-key or PARLEY_FROM_KEY: it must be a SECRET key of the source.");
+    expect(stderr).toContain(
+      `Then run this command:\n  npm run --silent import -- rest --from ${running.url} --from-key KEY\n`,
+    );
     expect(stderr).not.toMatch(/stays|again/);
   },
 );
+
+test("--key names the source if PARLEY_KEY names the target and nothing else the source", async () => {
+  const { code, stdout, stderr } = await importWith(
+    "importing",
+    ...["rest", "--from", running.url, "--key", keys.full!],
+  );
+  expect([code, stdout, stderr]).toEqual([0, expect.stringContaining("assistants: "), ""]);
+  const ofVendor = await importWith("importing", "vapi", "--from", running.url, "--key", "of the vendor");
+  expect(ofVendor.stderr).toContain("The source");
+});
 
 test("an address without a Parley server is named, without advice to run the command again", async () => {
   const { code, stderr } = await importWith("importing", "vapi", files.vapi!, "--url", `${running.url}/none`);
