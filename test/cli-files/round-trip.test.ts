@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "@jest/globals";
+import Ajv from "ajv";
 import fc from "fast-check";
+import { parse } from "yaml";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
 import { newFlow } from "../support/flows";
@@ -59,6 +61,24 @@ test("a pull, an apply to an empty organization and another pull give the same b
   expect(there).toEqual(here);
   expect(here.assistants.data[0].missingVariables).toBe("BLANK");
   expect(assistantId).toBeDefined();
+});
+
+test("the served schemas, which editors use, accept every pulled file, and no other field or type in it", async () => {
+  const place = workplace();
+  await place.run(["pull", "."]);
+  const yaml = Object.entries(place.files()).filter(([name]) => name.endsWith(".yaml"));
+  expect(yaml).toHaveLength(5);
+  for (const [name, text] of yaml) {
+    const kind = name.split("/", 1)[0]!.replace(/s$/, "");
+    const { body } = await running.api.request("GET", `/schemas/${kind}.json`);
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(body as object);
+    const record = parse(text) as Record<string, unknown>;
+    const isValid = validate(record);
+    expect([name, isValid, validate.errors]).toEqual([name, true, null]);
+    expect([name, validate({ ...record, unknown: 1 })]).toEqual([name, false]);
+    for (const field of Object.keys(record))
+      expect([name, field, validate({ ...record, [field]: 1.5 })]).toEqual([name, field, false]);
+  }
 });
 
 const TEXT = fc.string({ maxLength: 20 });

@@ -50,6 +50,24 @@ describe("a draft", () => {
     expect(await chatOf(id)).toMatchObject({ prompt: "Be brief.", temperature: 0 });
   });
 
+  test("is seen and published by other keys and tokens of the organization, but not by a token of a user", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada" });
+    const { document } = await save(id, { name: "Bea" });
+    const { value } = await api.post("/rest/v1/organization/keys", { permissions: ["read", "write"] }, 200);
+    const token = async (body: object) => {
+      const made = await api.post("/rest/v1/organization/token", body, 200);
+      return api.as({ Authorization: `Bearer ${made.token}` });
+    };
+    const key = api.as({ "X-API-Key": value });
+    const other = await running.otherOrganization();
+    for (const reader of [key, await token({})])
+      expect((await reader.gql(READ, { id })).assistant.draft.document).toEqual(document);
+    expect((await (await token({ userId: "ada" })).gqlError(READ, { id })).extensions.code).toBe("FORBIDDEN");
+    expect((await other.api.gqlError(READ, { id })).extensions.code).toBe("ASSISTANT_NOT_FOUND");
+    expect((await key.gql(PUBLISH, { id })).publishAssistantDraft.name).toBe("Bea");
+  });
+
   test("is compared with a version by its differences", async () => {
     const id = await newAssistant(running.api, { name: "Ada" });
     await save(id, { name: "Bea" });

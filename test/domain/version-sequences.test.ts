@@ -161,7 +161,32 @@ const anyFunction = fc.record({
 const functions = fc.uniqueArray(anyFunction, { maxLength: 3, selector: ({ name }) => name });
 const optional = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { requiredKeys: [] });
 const withFunctions = fc.record({ functions: fc.array(anyFunction, { minLength: 1, maxLength: 1 }) });
-const spoken = optional({ prompt, resources: word, temperature: fc.constantFrom(0, 0.7, 1.5), functions });
+const common = {
+  ...{ initialMessage: word, prompt, resources: word, functions },
+  ...{ temperature: fc.constantFrom(0, 0.7, 1.5), maxTokensOutput: fc.constantFrom(1, 250, 999) },
+};
+/** All fields of the configurations but `chatMode`, because a chat that is switched off does not start. */
+const spoken = {
+  voice: optional({
+    ...common,
+    ...{ provider: fc.constantFrom("GROQ", "OPENAI", "ANTHROPIC"), voice: fc.constantFrom("echo", "jack") },
+    ...{ model: fc.constantFrom("MIXTRAL", "GPT_4_O"), voiceProvider: fc.constantFrom("OPENAI", "PLAYHT") },
+    ...{ backchanneling: fc.boolean(), backgroundSound: fc.constantFrom("OFF", "OFFICE") },
+    ...{ dialKeypadFunction: fc.boolean(), endCallFunction: fc.boolean() },
+    ...{ endCallMessage: word, endCallPhrases: word },
+  }),
+  sms: optional({
+    ...common,
+    ...{ provider: fc.constantFrom("GROQ", "OPENAI"), model: fc.constantFrom("MIXTRAL", "GPT_4_O") },
+    ...{ keywords: word, smsMode: fc.boolean(), voiceCallMode: fc.boolean() },
+  }),
+  chat: optional({
+    ...common,
+    // The stub answers for OpenAI.
+    ...{ provider: fc.constantFrom("GROQ", "OPENAI"), model: fc.constantFrom("GPT_4_O", "GPT_4_O_MINI") },
+    quickRepliesEnabled: fc.boolean(),
+  }),
+};
 const theme = optional({
   mode: fc.constantFrom("CHAT_ONLY", "VOICE_ONLY"),
   theme: fc.dictionary(fc.constantFrom("title", "a/b", "~", "10", "9"), word),
@@ -184,7 +209,7 @@ const rag = optional({
 const origins = fc.subarray(["https://a.example", "https://b.example"]);
 const document = optional({
   ...names,
-  ...{ voice: spoken, sms: spoken, chat: spoken, theme, rag: optional({ voice: rag, sms: rag, chat: rag }) },
+  ...{ ...spoken, theme, rag: optional({ voice: rag, sms: rag, chat: rag }) },
   ...{ allowedOrigins: origins, fileIds: fc.uniqueArray(fc.nat(1), { maxLength: 2 }) },
 });
 const kind = fc.constantFrom(...KINDS);
@@ -194,16 +219,19 @@ const ifVersion = fc.constantFrom("any", "current", "other");
 const share = fc.double({ min: 0, max: 0.999, noNaN: true });
 /** A request; `share` takes one of several. */
 const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ is: fc.constant("part" as const), part: kind, input: spoken, isRest }),
-  },
+  ...KINDS.map((part) => ({
+    weight: part === "chat" ? 2 : 1,
+    arbitrary: fc.record({
+      ...{ is: fc.constant("part" as const), part: fc.constant<string>(part), isRest },
+      input: spoken[part] as fc.Arbitrary<Json>,
+    }),
+  })),
   {
     weight: 1,
     arbitrary: fc.record({
       is: fc.constant("part" as const),
-      part: fc.constant("theme"),
-      input: theme,
+      part: fc.constant<string>("theme"),
+      input: theme as fc.Arbitrary<Json>,
       isRest,
     }),
   },
@@ -225,6 +253,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ is: fc.constant("save" as const), input: fc.record({ chat: withFunctions }) }),
   },
   { weight: 2, arbitrary: fc.record({ is: fc.constant("publish" as const), ifVersion }) },
+  { weight: 1, arbitrary: fc.record({ is: fc.constant("race" as const) }) },
   { weight: 1, arbitrary: fc.record({ is: fc.constant("discard" as const) }) },
   { weight: 2, arbitrary: fc.record({ is: fc.constant("restore" as const), share }) },
   {
@@ -334,6 +363,7 @@ class Model {
       const input = this.filled(one.input, this.drafted, true);
       expect(typeof (await gql(SAVE, { id, input }))).toBe("object");
     } else if (one.is === "publish") await this.publish(one.ifVersion);
+    else if (one.is === "race") await this.race();
     else if (one.is === "discard") {
       await gql(DISCARD, { id });
       this.drafted = new Map();
@@ -348,6 +378,16 @@ class Model {
     const answer = await gql(CHANGE, { id: this.id, input, ...this.expected(ifVersion) });
     expect(answer).toEqual(ifVersion === "other" ? "VERSION_CONFLICT" : { id: this.id });
     if (ifVersion !== "other") this.stored = secrets;
+  }
+
+  /** Of changes of the same version at once, one is made, and the others are refused. */
+  private async race(): Promise<void> {
+    const { number } = this.now.version;
+    const change = (name: string) =>
+      gql<unknown>(CHANGE, { id: this.id, input: { name }, ifVersion: number });
+    const answers = await Promise.all(["Cleo", "Dora", "Elsa"].map((name) => change(`${name} ${number}`)));
+    const conflicts = answers.filter((one) => one === "VERSION_CONFLICT");
+    expect([answers, conflicts.length]).toEqual([expect.arrayContaining([{ id: this.id }]), 2]);
   }
 
   private async publish(ifVersion: string): Promise<void> {
