@@ -18,6 +18,7 @@ import {
   SERVER_TIMEOUT_MS,
   type ProcessResult,
 } from "../support/server";
+import { HAS_TERMINALS, openTerminal } from "../support/terminal";
 
 const ASSISTANTS = 5;
 const LOGS = 30;
@@ -312,6 +313,19 @@ test("a log that the source cannot show is listed, and the others are imported",
   expect(stdout).toContain(`logs: ${LOGS - 1} imported`);
   expect(stdout).toMatch(new RegExp(`This log was not read: .* \\[${broken}\\]`));
   expect((await api.gql("{ logs(first: 1) { totalCount } }")).logs.totalCount).toBe(LOGS - 1);
+});
+
+// The summary of the run names what the machine lacks.
+if (!HAS_TERMINALS)
+  test.todo("shows its progress at a terminal: apt-get install bsdutils, which has the program script");
+(HAS_TERMINALS ? test : test.skip)("shows its progress at a terminal", async () => {
+  const { key } = await newTarget();
+  const terminal = openTerminal(`cli/import ${argumentsFor(key).join(" ")}`, {});
+  expect(await terminal.ended()).toBe(2); // a conversation is live
+  const shown = terminal.shown();
+  for (const line of [`Assistants: ${ASSISTANTS} of ${ASSISTANTS}`, "Files: 1", "API keys: 1 of "])
+    expect(shown).toContain(line);
+  expect(shown).toMatch(/Logs of assistant \S+: [1-9]/);
 });
 
 test.each([
