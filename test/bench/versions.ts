@@ -41,6 +41,9 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
     await changes("PATCH of a prompt of 8 KB", changing, (n) => ({
       prompt: `${n} ${prompt}`,
     }));
+    await changes("PATCH of a function", changing, (n) => ({
+      functions: [{ ...FUNCTION, description: `Finds an order. ${n}` }],
+    }));
   } finally {
     for (const side of SIDES) await servers[side].stop();
   }
@@ -75,6 +78,13 @@ const VOCABULARY =
   "you answer the calls of a dental practice and know its calendar ask for name first then offer times never promise what it does not have be brief polite if somebody is in pain put them through to person at desk write down their number repeat every date slowly".split(
     " ",
   );
+
+const FUNCTION = {
+  name: "find_order",
+  parameters: { type: "object", properties: { number: { type: "string" } } },
+  serverUrl: "https://example.com/orders",
+  secretKey: "secret",
+};
 
 /** A text of some words, in an order that compression does not find: 8 KB with 1,570. */
 function words(count: number): string {
