@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { useApp } from "../support/app";
-import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { newAssistant, newChat, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
+import { importerOf } from "../support/importers";
 
 const running = useApp();
 
@@ -216,6 +217,47 @@ test("a draft that repeats the stored secret brings back none that was replaced 
   await patch(id, "/chat", { functions: [book("second")] });
   await publish(id);
   expect((await chatOf(id)).functions).toEqual([{ ...book("second"), description: "Books." }]);
+});
+
+describe("the draft of a deleted assistant", () => {
+  const IMPORT =
+    "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { draft { basedOn } } }";
+  const CHAT = "query ($id: ID!) { chat(id: $id) { assistant { name draft { basedOn document } } } }";
+  const remove = (id: string) => running.api.delete(`/rest/v1/assistants/${id}`, 200);
+  const book = { name: "book", serverUrl: "https://api.example/book", secretKey: "draft-secret" };
+  const drafted = async () => {
+    const id = await newAssistant(running.api, { name: "Ada" });
+    const chatId = await newChat(running.api, id);
+    await save(id, { name: "Bea", chat: { functions: [book] } });
+    return { id, chatId };
+  };
+  const storedOf = (id: string) =>
+    running.database.query("select * from assistant_drafts where assistant_id = $1", [id]);
+
+  test("is discarded, with its secrets", async () => {
+    const { id, chatId } = await drafted();
+    await remove(id);
+    expect((await running.api.gql(CHAT, { id: chatId })).chat.assistant).toEqual({
+      name: "Ada",
+      draft: null,
+    });
+    expect(await storedOf(id)).toEqual([]);
+  });
+
+  test("is not shown, nor does it return with the assistant, if an earlier release has kept it", async () => {
+    const { id, chatId } = await drafted();
+    const [row] = await storedOf(id);
+    await remove(id);
+    await running.database.query(
+      "insert into assistant_drafts select (json_populate_record(null::assistant_drafts, $1)).*",
+      [JSON.stringify(row)],
+    );
+    expect((await running.api.gql(CHAT, { id: chatId })).chat.assistant.draft).toBe(null);
+    const importer = await importerOf(running.api);
+    const { importAssistant } = await importer.gql(IMPORT, { input: { id, name: "Ada" } });
+    expect(importAssistant.draft).toBe(null);
+    expect(await storedOf(id)).toEqual([]);
+  });
 });
 
 describe("a change of several parts at once", () => {

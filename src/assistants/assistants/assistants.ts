@@ -147,8 +147,8 @@ export class Assistants {
   }
 
   /**
-   * Marks an assistant as deleted. The caller must end its live chats in the same transaction. Its chats stay until
-   * retention deletes them.
+   * Marks an assistant as deleted, and discards its draft. The caller must end its live chats in the same transaction. Its
+   * chats stay until retention deletes them.
    * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
    */
   async remove(id: string): Promise<void> {
@@ -159,6 +159,7 @@ export class Assistants {
         .whereNull("deletedAt")
         .update({ deletedAt: currentDate() });
       if (changed === 0) await scope.of(Templates).rejectWrite(id);
+      await scope.table("assistant_drafts").where({ assistantId: id }).delete();
       await scope.of(AttachedFiles).detachAll(id);
     });
   }

@@ -192,9 +192,11 @@ export class Drafts {
     return (await this.row(assistantId)) ?? missing("Draft", assistantId);
   }
 
+  /** None for a deleted assistant: earlier releases kept its draft. */
   private row(assistantId: string): Promise<DraftRow | undefined> {
     const loader = this.scope.loader<DraftRow | undefined>("drafts", async (ids) => {
-      const rows = (await this.scope.table("assistant_drafts").whereIn("assistantId", ids)) as DraftRow[];
+      const live = this.scope.table("assistants").select("id").whereIn("id", ids).whereNull("deletedAt");
+      const rows = (await this.scope.table("assistant_drafts").whereIn("assistantId", live)) as DraftRow[];
       return ids.map((id) => rows.find((row) => row.assistantId === id));
     });
     return loader.load(assistantId);

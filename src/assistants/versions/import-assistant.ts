@@ -77,6 +77,8 @@ async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
     for (const kind of KINDS) await scope.insert(CONFIGURATIONS[kind], { assistantId: id });
     return true;
   }
+  // Earlier releases kept the draft of a deleted assistant.
+  if (stored.deletedAt !== null) await scope.table("assistant_drafts").where({ assistantId: id }).delete();
   if (hasValues(stored, values) && stored.deletedAt === null) return false;
   const changes = { updatedAt: currentDate(), ...encoded(values), deletedAt: null };
   await withFreeKey(scope, "assistants", { id, key }, () =>
