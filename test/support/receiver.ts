@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { until } from "./until";
 
 export interface ReceivedRequest {
+  readonly path: string;
   readonly headers: IncomingMessage["headers"];
   /** The body, byte for byte. */
   readonly text: string;
@@ -24,6 +25,7 @@ export class Receiver {
       req.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
         const received = {
+          path: req.url!, // a request of a client has one
           headers: req.headers,
           text,
           body: JSON.parse(text || "{}") as Record<string, unknown>,
