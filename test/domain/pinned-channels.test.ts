@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { ended, FAST, NUMBER, place, said, speaker } from "../support/calls";
 import { newAssistant } from "../support/factories";
-import { newFlow } from "../support/flows";
+import { buildFlow, newFlow } from "../support/flows";
 import { Receiver } from "../support/receiver";
 import { afterTest } from "../support/server";
 import { answeredBy, chatsWith, connect, newPerson, text, wordsOf } from "../support/sms";
@@ -84,6 +84,33 @@ describe("texts", () => {
     ]);
     await text(running, line, newPerson(), "I want to buy");
     expect(model.told()).toEqual(["First.", "Other."]);
+  });
+});
+
+describe("texts to a workflow", () => {
+  const CHANGE = `mutation ($id: ID!, $input: UpdateWorkflowNodeInput!) { updateWorkflowNode(id: $id, input: $input) { id } }`;
+  const DELETE = "mutation ($id: ID!) { deleteWorkflowEdge(id: $id) { id } }";
+
+  test("continue their chat while the workflow gets another first assistant, or cannot run", async () => {
+    const { api } = running;
+    await asks({ text: ["Fine."] });
+    const [id, other] = [await newAssistant(api), await newAssistant(api)];
+    for (const one of [id, other]) await patch(one, "/sms", { initialMessage: "" });
+    const { workflowId, nodes, edges } = await buildFlow(api, { assistantId: id });
+    const line = await connect(running, []);
+    await deploy({ type: "SMS", workflowId, telephonyConnectionId: line.id });
+    const from = newPerson();
+    const heard = ["Hello", "And now?", "Still there?"];
+    await text(running, line, from, heard[0]!);
+    await api.gql(CHANGE, { id: nodes.talk, input: { assistantId: other } });
+    await text(running, line, from, heard[1]!);
+    await api.gql(DELETE, { id: edges[0] });
+    await text(running, line, from, heard[2]!);
+    expect((await chatsWith(running, id, from)).map(wordsOf)).toEqual([
+      heard.flatMap((words) => [`USER: ${words}`, "ASSISTANT: Fine."]),
+    ]);
+    expect(await chatsWith(running, other, from)).toEqual([]);
+    expect(await text(running, line, newPerson(), "Hello")).toEqual([]);
   });
 });
 

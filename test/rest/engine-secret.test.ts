@@ -104,7 +104,7 @@ describe("a call to a connected number", () => {
         "query ($id: ID!) { calls(filter: { assistantId: $id }) { nodes { id status phoneNumber chat { deployment { id } } } } }";
       return (await api.gql(query, { id: assistantId })).calls.nodes;
     };
-    return { deploymentId: createDeployment.id as string, ask, callsOf };
+    return { assistantId, line, deploymentId: createDeployment.id as string, ask, callsOf };
   }
 
   test("is answered by the number's PHONE_INBOUND deployment, with the events of every call", async () => {
@@ -130,6 +130,20 @@ describe("a call to a connected number", () => {
           201,
         );
     expect(await statusesOf(running.api, call.id)).toEqual(["ringing", "in-progress", "ended"]);
+  });
+
+  test("is answered by the next deployment if the assistant of the oldest was deleted", async () => {
+    const { assistantId, line, ask } = await deployed({ initialMessage: "The old one." });
+    const { api } = running;
+    const input = {
+      type: "PHONE_INBOUND",
+      assistantId: await speaker(api, { initialMessage: "The new one." }),
+      telephonyConnectionId: line.id,
+    };
+    await api.gql(DEPLOY, { input });
+    expect(await ask("theirs-old")).toMatchObject({ assistant: { firstMessage: "The old one." } });
+    await api.delete(`/rest/v1/assistants/${assistantId}`, 200);
+    expect(await ask("theirs-new")).toMatchObject({ assistant: { firstMessage: "The new one." } });
   });
 
   test("is created once, however often and whenever the engine asks", async () => {

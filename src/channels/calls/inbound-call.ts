@@ -2,8 +2,8 @@ import { currentDate } from "../../platform/clock";
 import { callbackOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
-import { Deployments } from "../../conversation/workflows/deployments";
-import { resolve } from "../../conversation/workflows/target";
+import { DomainError } from "../../platform/errors";
+import { answering, type ResolvedTarget } from "../../conversation/workflows/target";
 import { Calls } from "./calls";
 import { enqueueWatch } from "./jobs";
 import type { EngineRequest } from "./live-call";
@@ -14,9 +14,9 @@ import { isCommonSecret, lookupOf } from "./secrets";
 class CallAlreadyOpen extends Error {}
 
 /**
- * Opens an incoming call to a connected number when the engine asks which assistant answers. Requires an enabled
- * PHONE_INBOUND deployment of the number and the common secret for all calls, because an incoming call has no secret
- * of its own. Repeated requests open the call only once.
+ * Opens an incoming call to a connected number when the engine asks which assistant answers: that of the number's oldest
+ * enabled PHONE_INBOUND deployment that can run. Requires one, and the common secret for all calls, because an incoming call
+ * has no secret of its own. Repeated requests open the call only once.
  * @returns whether the call exists now
  */
 export async function openInbound(
@@ -34,14 +34,17 @@ export async function openInbound(
   const [owner] = calledNumber === undefined ? [] : await database.ownersOfNumbers(calledNumber);
   if (!owner) return false;
   const scope = database.scope(owner.organizationId);
-  const [deployment] = await scope.of(Deployments).ofNumber(owner.connectionId, "PHONE_INBOUND");
-  if (!deployment) return false;
+  const found = await answering(scope, owner.connectionId, "PHONE_INBOUND", "answer with the copy");
+  const targets = found.map((one) => one.target);
+  const target = targets.find((one) => !(one instanceof DomainError)) ?? targets[0];
+  if (target instanceof DomainError) throw target;
+  if (!target) return false;
   const operation = callbackOf(
     scope,
     { operation: "engineServerMessages", recordType: "Call", address, phoneNumber: callerNumber, fields: [] },
     "chats",
   );
-  await open(scope.audited(operation), deployment.id, engineCallId, callerNumber).catch((error: unknown) => {
+  await open(scope.audited(operation), target, engineCallId, callerNumber).catch((error: unknown) => {
     if (!(error instanceof CallAlreadyOpen)) throw error;
   });
   return true;
@@ -49,12 +52,10 @@ export async function openInbound(
 
 async function open(
   scope: Scope,
-  deploymentId: string,
+  resolved: ResolvedTarget,
   engineCallId: string,
   phoneNumber: string | null,
 ): Promise<void> {
-  const purpose = { instead: "answer with the copy", check: () => undefined };
-  const resolved = await resolve(scope, { deploymentId }, {}, purpose);
   const { engine, silenceMs } = scope.ports.voice;
   const { organizationId } = scope;
   await scope.transaction(async (scope) => {

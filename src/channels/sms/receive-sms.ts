@@ -8,8 +8,7 @@ import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { versionIn } from "../../assistants/versions/pins";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { Deployments } from "../../conversation/workflows/deployments";
-import { resolve } from "../../conversation/workflows/target";
+import { answering } from "../../conversation/workflows/target";
 import { Quotas } from "../../account/organization/quotas";
 import type { ReceivedSms } from "../../platform/ports/telephony";
 import type { TelephonyConnection } from "../../assistants/telephony/connection-row";
@@ -17,7 +16,7 @@ import { TelephonyConnections } from "../../assistants/telephony/telephony-conne
 import { Contact } from "./contacts";
 import { Receipts, type Receipt } from "./receipts";
 import { enqueueNotice } from "./send-notice";
-import { Threads } from "./threads";
+import { Threads, type LiveThread } from "./threads";
 import { firstNamed, FIXED_ANSWERS, commandIn } from "./words";
 
 /** A received text and the number that it was sent to. */
@@ -175,17 +174,17 @@ interface Route {
  */
 async function route(scope: Scope, { connection, sms }: IncomingText): Promise<Route | undefined> {
   const assistants = await scope.of(TelephonyConnections).assistants(connection.id);
-  const answering = [
+  const live = await scope.of(Threads).live(connection.id, sms.from);
+  const all = [
     ...assistants.map((assistant) => ({ assistant })),
-    ...(await deployedAssistants(scope, connection.id)),
+    ...(await deployedAssistants(scope, connection.id, live)),
   ];
   const candidates = await Promise.all(
-    answering.map(async ({ assistant, ...by }) => {
+    all.map(async ({ assistant, ...by }) => {
       const configuration = await scope.of(PinnedAssistants).configuration("sms", assistant);
       return { assistantId: assistant.id, ...by, configuration, keywords: configuration.keywords };
     }),
   );
-  const live = await scope.of(Threads).live(connection.id, sms.from);
   const talking = candidates.find(({ assistantId }) => assistantId === live[0]?.assistantId);
   const chosen = firstNamed(sms.text.slice(0, MAX_LENGTH), candidates) ?? talking ?? candidates[0];
   if (!chosen) return undefined;
@@ -193,18 +192,20 @@ async function route(scope: Scope, { connection, sms }: IncomingText): Promise<R
   return { ...chosen, ...(thread && { chatId: thread.chatId }) };
 }
 
-/** The assistants of the number's SMS deployments; deployments that cannot run now are skipped. */
-async function deployedAssistants(scope: Scope, connectionId: string) {
-  const purpose = { instead: "text with the copy", check: () => undefined };
-  const found = await Promise.all(
-    (await scope.of(Deployments).ofNumber(connectionId, "SMS")).map(({ id: deploymentId }) =>
-      resolve(scope, { deploymentId }, {}, purpose).catch((error: unknown) => {
-        if (error instanceof DomainError) return undefined;
-        throw error;
-      }),
-    ),
-  );
-  return found.flatMap((one) => (one ? [{ assistant: one.assistant, deploymentId: one.deploymentId! }] : []));
+/**
+ * The assistants of the number's SMS deployments. A live chat with a workflow keeps the one that it began with, whatever
+ * changes in the workflow; other deployments that cannot run now are skipped.
+ */
+async function deployedAssistants(scope: Scope, connectionId: string, live: readonly LiveThread[]) {
+  const found = await answering(scope, connectionId, "SMS", "text with the copy");
+  const each = found.map(async ({ deployment: { id: deploymentId, workflowId }, target }) => {
+    const mine = (one: LiveThread) => one.deploymentId === deploymentId && one.workflowId === workflowId;
+    const thread = workflowId === null ? undefined : live.find(mine);
+    const chat = thread && (await scope.of(Chats).row(thread.chatId));
+    if (chat) return [{ assistant: await scope.of(PinnedAssistants).in(chat), deploymentId }];
+    return target instanceof DomainError ? [] : [{ assistant: target.assistant, deploymentId }];
+  });
+  return (await Promise.all(each)).flat();
 }
 
 /** Spec gap: an assistant greets a person on their first text, not in each chat, and not before it calls them. */

@@ -10,6 +10,12 @@ export interface ThreadRow {
   readonly sentSequence: number;
 }
 
+/** A live SMS chat, with what it was begun with. */
+export interface LiveThread extends Pick<ThreadRow, "chatId" | "assistantId" | "connectionId"> {
+  readonly workflowId: string | null;
+  readonly deploymentId: string | null;
+}
+
 /** The SMS chats of connected numbers. */
 export class Threads {
   constructor(private readonly scope: Scope) {}
@@ -26,13 +32,19 @@ export class Threads {
   }
 
   /** Live chats with a person, newest first. */
-  async live(connectionId: string, phoneNumber: string): Promise<ThreadRow[]> {
+  async live(connectionId: string, phoneNumber: string): Promise<LiveThread[]> {
     const threads = this.scope
       .table("sms_threads")
       .where({ connectionId })
       .where("sms_threads.phoneNumber", phoneNumber)
       .whereNot("chats.status", "ended")
-      .select<ThreadRow[]>("sms_threads.chatId", "sms_threads.assistantId", "sms_threads.connectionId")
+      .select<LiveThread[]>(
+        "sms_threads.chatId",
+        "sms_threads.assistantId",
+        "sms_threads.connectionId",
+        "chats.workflowId",
+        "chats.deploymentId",
+      )
       .orderBy("chats.lastMessageAt", "desc");
     return await this.scope.join(threads, "chats", "sms_threads.chatId", "chats.id");
   }

@@ -87,6 +87,30 @@ async function resolveDeployment(
 }
 
 /**
+ * The enabled deployments that answer a connected number, oldest first, each with its target, or with the error that says why
+ * it cannot run now.
+ */
+export async function answering(
+  scope: Scope,
+  connectionId: string,
+  type: "PHONE_INBOUND" | "SMS",
+  instead: string,
+): Promise<{ deployment: Deployment; target: ResolvedTarget | DomainError }[]> {
+  const purpose = { instead, check: () => undefined };
+  return Promise.all(
+    (await scope.of(Deployments).ofNumber(connectionId, type)).map(async (deployment) => {
+      const target = await resolve(scope, { deploymentId: deployment.id }, {}, purpose).catch(
+        (error: unknown) => {
+          if (error instanceof DomainError) return error;
+          throw error;
+        },
+      );
+      return { deployment, target };
+    }),
+  );
+}
+
+/**
  * The target of an input.
  * @param ids ids by field name
  * @param choice what the conversation runs of the assistant
