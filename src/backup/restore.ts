@@ -13,7 +13,7 @@ import type { Shape } from "../platform/database/copies/snapshot";
 import { prepareVectors } from "../platform/database/upgrades/vectors";
 import { installJobs } from "../platform/jobs/install";
 import type { BackupPlace } from "../platform/ports/backup-place";
-import { PARTIAL } from "../platform/providers/local-storage";
+import { finalKey } from "../platform/providers/local-storage";
 import type { Storage } from "../platform/ports/storage";
 import type { BackupKey } from "./backup-key";
 import { clear, emptyDatabase } from "./empty";
@@ -159,9 +159,8 @@ async function* storedFiles({ parts, manifest }: Backup): AsyncGenerator<StoredF
 /** Whether a storage has only files of a backup, some of them perhaps cut off. */
 export async function hasOnlyFilesOf(backup: Backup, storage: Storage): Promise<boolean> {
   const keys = new Set<string>();
-  for await (const files of storedFiles(backup))
-    for (const { key } of files) keys.add(key).add(key + PARTIAL);
-  for await (const { key } of storage.list()) if (!keys.has(key)) return false;
+  for await (const files of storedFiles(backup)) for (const { key } of files) keys.add(key);
+  for await (const { key } of storage.list()) if (!keys.has(finalKey(key))) return false;
   return true;
 }
 

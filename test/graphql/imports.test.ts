@@ -253,6 +253,18 @@ describe("an imported file", () => {
     expect([content.status, await content.text()]).toEqual([200, `content of ${id}`]);
   });
 
+  test("is stored once, whole, when several imports have its id at the same time", async () => {
+    const contents = ["a", "b", "a"].map((letter) => letter.repeat(3_000_000));
+    const [first, ...others] = await Promise.all(
+      contents.map((content) => importFile({ id: "at once" }, content)),
+    );
+    for (const other of others) expect(other).toEqual(first);
+    const { url } = await running.api.get(`/rest/v1/files/${path("at once")}/download`, 200);
+    const { pathname, search } = new URL(url);
+    const content = await (await fetch(running.url + pathname + search)).text();
+    expect(contents.includes(content)).toBe(true);
+  });
+
   test("is found by the checks of stored files, which remove only content without a record", async () => {
     for (const id of IDS) await importFile({ id }, `content of ${id}`);
     await importFile({ id: "gone/later" }, "gone");

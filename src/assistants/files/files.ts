@@ -65,6 +65,9 @@ const LIST = new List({
   conditions: CONDITIONS,
 });
 
+/** Imports and deletions in progress, by the key of the content: an import may choose the id of another one. */
+const inProgress = new Map<string, Promise<unknown>>();
+
 /** The files of an organization. Their content is in the storage, under the file's id. */
 export class Files {
   constructor(private readonly scope: Scope) {}
@@ -93,11 +96,25 @@ export class Files {
    * Stores a file of another service with its id. An existing one stays as it is.
    * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
    */
-  async import(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
-    const stored = await rowById(this.scope, "files", kept.id);
-    if (!stored) return this.store(file, metadata, kept);
-    file.createReadStream().destroy();
-    return toFile(stored);
+  import(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
+    return this.inOrder(kept.id, async () => {
+      const [stored] = await this.scope.table("files").where({ id: kept.id });
+      if (!stored) return this.store(file, metadata, kept);
+      file.createReadStream().destroy();
+      return toFile(stored);
+    });
+  }
+
+  /** Runs work on the content of a given id after the work on it that this process began before. */
+  private async inOrder<R>(id: string, work: () => Promise<R>): Promise<R> {
+    const key = this.key(id);
+    const result = (inProgress.get(key) ?? Promise.resolve()).then(work, work);
+    inProgress.set(key, result);
+    try {
+      return await result;
+    } finally {
+      if (inProgress.get(key) === result) inProgress.delete(key);
+    }
   }
 
   private async store(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
@@ -134,7 +151,11 @@ export class Files {
   }
 
   /** Deletes a file, and makes a version of each assistant that had it. @throws FILE_NOT_FOUND */
-  async remove(id: string): Promise<{ id: string }> {
+  remove(id: string): Promise<{ id: string }> {
+    return this.inOrder(id, () => this.removeNow(id));
+  }
+
+  private async removeNow(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
       const keeper = scope.of(VersionKeeper);
       const owners = await scope.table("assistant_files").where({ fileId: id }).orderBy("assistantId");

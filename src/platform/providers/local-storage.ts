@@ -1,11 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import type { Storage } from "../ports/storage";
 
-/** Ending of the name of a file that is being written. */
-export const PARTIAL = ".partial";
+/** A file that is being written has a name of its own, also while others write one with the same key. */
+const partialOf = (path: string): string => `${path}.${randomUUID()}.partial`;
+const PARTIAL = /(\.[\da-f-]{36})?\.partial$/;
+
+/** The key of a file, from that in the list, also while it is being written. */
+export const finalKey = (listed: string): string => listed.replace(PARTIAL, "");
 
 /** Stores files in a folder. Each is written to a temporary file, synced and renamed, so it exists completely or not at all. */
 export function localStorage(folder: string): Storage {
@@ -14,7 +19,7 @@ export function localStorage(folder: string): Storage {
   return {
     async put(key, content) {
       await mkdir(dirname(path(key)), { recursive: true, mode: 0o700 });
-      const partial = path(key) + PARTIAL;
+      const partial = partialOf(path(key));
       try {
         const size = await write(partial, content);
         await rename(partial, path(key));
