@@ -242,6 +242,27 @@ test("an imported webhook destination keeps its id, secret and times, and is sto
   ]);
 });
 
+test("imported webhook destinations whose ids end alike get their own deliveries of an event", async () => {
+  const ids = ["shop-webhooks-main", "test-webhooks-main"];
+  const events = ["session-start"];
+  for (const id of ids) {
+    const input = { id, url: `https://example.com/${id}`, secret: "old secret", events };
+    await importer.gql(DESTINATION, { input });
+  }
+  const chatId = await newChat(running.api, await quietAssistant(running.api));
+  const found = await Promise.all(
+    ids.map((id) =>
+      running.api.gql(
+        "query ($id: ID!) { webhookDestination(id: $id) { deliveries(first: 9) { nodes { id event { chatId } } } } }",
+        { id },
+      ),
+    ),
+  );
+  const [one, other] = found.map(({ webhookDestination }) => webhookDestination.deliveries.nodes);
+  for (const own of [one, other]) expect(own).toEqual([{ id: expect.any(String), event: { chatId } }]);
+  expect(one[0].id).not.toBe(other[0].id);
+});
+
 describe("an imported file", () => {
   test.each(IDS)("keeps its id and content: %s", async (id) => {
     const input = { id, metadata: { from: "elsewhere" }, createdAt: "2022-01-01T00:00:00Z" };

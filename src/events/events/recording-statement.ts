@@ -29,6 +29,10 @@ const COMPOSED = `composed as (
 /** Whether a destination gets the event. Applied after the choice between project and organization, which it leaves alone. */
 const CHOOSES = `coalesce(jsonb_exists(d.events, $3), $3 in (${DEFAULT_EVENTS.map((name) => `'${name}'`).join(", ")}))`;
 
+/** Id of a delivery: the start of the event's id, and a digest of the destination's id, which an import may have chosen. */
+const DELIVERY_ID =
+  "left($2, 26) || left(encode(sha256(convert_to(queued.destination_id, 'UTF8')), 'hex'), 10)";
+
 /**
  * Adds the event's conversation to the queue of each destination, and the deliveries. If this process has room for a
  * destination, and nothing of the conversation waits for it, the delivery is begun and the queue is taken at once.
@@ -44,12 +48,12 @@ const deliveries = ({ home }: Pieces) => `room as (
     ${ADD_TO_QUEUE}
     returning destination_id, claim
   ), started as (
-    select left($2, 26) || right(queued.destination_id, 10) as id, queued.destination_id, room.until, chosen.updated_at
+    select ${DELIVERY_ID} as id, queued.destination_id, room.until, chosen.updated_at
     from queued join room on room.destination_id = queued.destination_id and room.claim = queued.claim
     join chosen on chosen.id = queued.destination_id
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence, attempt, claimed_until)
-    select ${home.id}, left($2, 26) || right(queued.destination_id, 10), $2, queued.destination_id, $6, cause.event_count,
+    select ${home.id}, ${DELIVERY_ID}, $2, queued.destination_id, $6, cause.event_count,
       case when started.id is null then 0 else 1 end, started.until
     from queued cross join cause left join started on started.destination_id = queued.destination_id ${home.join}
     returning 1
@@ -79,8 +83,7 @@ export interface RecordRow {
 }
 
 /**
- * Creates a statement that makes a change and records its event. A delivery id is the start of the event id and the end
- * of the destination id: it sorts by time and is unique per pair.
+ * Creates a statement that makes a change and records its event. Delivery ids sort by time.
  * @param change CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed
  */
 export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statement<RecordRow> =>
