@@ -144,6 +144,17 @@ describe("the person to forget", () => {
     );
   });
 
+  test("is also erased from the keys of requests that they made, however short their name is", async () => {
+    const { api, database } = running;
+    const { token } = await api.post("/rest/v1/organization/token", { userId: "bo" }, 200);
+    const byUser = api.as({ Authorization: `Bearer ${token}` });
+    await byUser.post("/rest/v1/assistants", { name: "Desk" }, 200, { "Idempotency-Key": "first" });
+    const kept = () => database.query("select from idempotency_keys where key like '%\"bo\"%'");
+    expect(await kept()).toHaveLength(1);
+    await forget(running, { userId: "bo" });
+    expect(await kept()).toEqual([]);
+  });
+
   test("is not erased if they return after the request", async () => {
     const { api } = running;
     const uniqueId = newName();

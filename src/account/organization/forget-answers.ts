@@ -4,7 +4,7 @@ import { CLAIM_LIFETIME_MS, openAnswer } from "./idempotency";
 
 /** Answers read by one statement. */
 const BATCH_SIZE = 500;
-/** Shorter texts occur in keys by chance. */
+/** Shorter texts occur in keys by chance, unless they are a whole part of it, such as the user of a token. */
 const MIN_TEXT_LENGTH = 4;
 /** Pause between looks at requests that still run, in ms. */
 const PAUSE_MS = 500;
@@ -18,7 +18,7 @@ const containsAny = (body: string, texts: readonly string[]) => texts.some((text
 export async function forgetAnswers(scope: Scope, texts: readonly string[]): Promise<void> {
   await runningRequests(scope);
   const quoted = texts.map((text) => JSON.stringify(text));
-  const inKey = texts.filter((text) => text.length >= MIN_TEXT_LENGTH);
+  const inKey = [...quoted, ...texts.filter((text) => text.length >= MIN_TEXT_LENGTH)];
   for (let last = ""; ;) {
     const rows = await scope
       .table("idempotency_keys")
@@ -26,7 +26,7 @@ export async function forgetAnswers(scope: Scope, texts: readonly string[]): Pro
       .orderBy("key")
       .limit(BATCH_SIZE);
     const matching = rows.filter(
-      (row) => inKey.some((text) => row.key.includes(text)) || containsAny(openAnswer(scope, row), quoted),
+      (row) => containsAny(row.key, inKey) || containsAny(openAnswer(scope, row), quoted),
     );
     const keys = matching.map(({ key }) => key);
     await scope.table("idempotency_keys").whereIn("key", keys).delete();
