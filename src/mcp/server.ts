@@ -77,14 +77,21 @@ export function mcpServer(
 
 /** The tool that reads a resource, and its arguments. @throws McpError for an unknown URI */
 function resourceOf(uri: string): [tool: string, values: Record<string, unknown>] {
-  const [, assistant, log] = /^parley:\/\/assistants\/([^/]+)(?:\/logs\/([^/]+))?$/.exec(uri) ?? [];
+  const ids = /^parley:\/\/assistants\/([^/]+)(?:\/logs\/([^/]+))?$/.exec(uri)?.slice(1);
+  const [assistantId, id] = ids?.map(decoded) ?? [];
   const { McpError } = sdk();
-  if (assistant === undefined)
+  if (assistantId === undefined || (id === undefined && ids?.[1] !== undefined))
     throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri.slice(0, 200)}.`);
-  const assistantId = decodeURIComponent(assistant);
-  return log === undefined
-    ? ["assistant", { id: assistantId }]
-    : ["log", { assistantId, id: decodeURIComponent(log) }];
+  return id === undefined ? ["assistant", { id: assistantId }] : ["log", { assistantId, id }];
+}
+
+/** An id in a URI; undefined without one, and if it is not percent-encoded UTF-8. */
+function decoded(part: string | undefined): string | undefined {
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of the specification of MCP; the SDK has no name for it. */

@@ -86,7 +86,8 @@ describe("an agent", () => {
     expect(JSON.parse(await textOf(`parley://assistants/${id}`))).toMatchObject({
       assistant: { id, chat: { id: `${id}.chat` }, voice: { id: `${id}.voice` } },
     });
-    await expect(textOf("parley://nothing")).rejects.toThrow("There is no resource");
+    for (const path of ["nothing", "assistants/%zz", "assistants/a/logs/%F0"])
+      await expect(textOf(`parley://${path}`)).rejects.toThrow(`There is no resource parley://${path}.`);
     await expect(textOf("parley://assistants/unknown")).rejects.toThrow("No assistant with id");
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ name }) => name)).toEqual(["assistant", "log"]);
