@@ -112,6 +112,40 @@ test("--prune deletes records that only deleted records use, after all other cha
   expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
 });
 
+test("a plan names the drafts of the assistants that it has, which apply leaves as they are", async () => {
+  const other = "key: other\nname: Other\n";
+  const { api, place } = await folderWith({ "assistants/desk.yaml": desk, "assistants/other.yaml": other });
+  const { data } = (await api.gql("{ assistants { data { id } } }")).assistants;
+  for (const { id } of data)
+    await api.gql(
+      'mutation ($id: ID!) { saveAssistantDraft(assistantId: $id, input: { name: "Drafted" }) { basedOn } }',
+      { id },
+    );
+  const drafts = "{ assistants { data { key draft { basedOn document } } } }";
+  const before = (await api.gql(drafts)).assistants;
+  const said = (key: string, effect: string) =>
+    `The assistant ${key} has a draft that is based on version 1: apply ${effect}.`;
+  const unchanged = [said("desk", "leaves it as it is"), said("other", "leaves it as it is")];
+  for (const command of ["diff", "apply"])
+    expect(await place.run([command, "."])).toEqual({
+      ...SAME,
+      stdout: `${SAME.stdout}${unchanged.join("\n")}\n`,
+    });
+  place.replace("assistants/desk.yaml", "Desk", "Front desk");
+  place.remove("assistants/other.yaml");
+  const { code, stdout } = await place.run(["diff", "."]);
+  expect([code, stdout.split("\n").filter((line) => line.includes("draft"))]).toEqual([2, [unchanged[0]]]);
+  expect((await place.run(["apply", "."])).code).toBe(0);
+  expect((await api.gql(drafts)).assistants.data.map(({ draft }: { draft: object }) => draft)).toMatchObject(
+    before.data.map(({ draft }: { draft: { basedOn: number } }) => ({ basedOn: draft.basedOn })),
+  );
+  const pruning = await place.run(["apply", ".", "--prune"]);
+  expect([pruning.code, pruning.stdout]).toEqual([
+    0,
+    expect.stringContaining(said("other", "deletes it with the assistant")),
+  ]);
+});
+
 test("no output has the values of variables", async () => {
   const secrets = {
     HOOK: "https://old.example/in?token=old-hook-token",

@@ -22,6 +22,7 @@ interface AssistantPage {
       readonly key: string | null;
       readonly name: string;
       readonly version: { readonly number: number };
+      readonly draft: { readonly basedOn: number } | null;
       readonly files: readonly { readonly id: string }[];
     })[];
     readonly meta: { readonly hasNextPage: boolean };
@@ -43,11 +44,11 @@ export async function readAssistants(
   // An older server lacks the setting.
   const properties = schemas.assistant as { readonly properties: Fields };
   const setting = "missingVariables" in properties.properties ? "missingVariables" : "";
-  const own = `id key ${setting} version { number } files { id } ${selectionOf(schemas)}`;
+  const own = `id key ${setting} version { number } draft { basedOn } files { id } ${selectionOf(schemas)}`;
   const rows = await pages(connection, own, {});
   const records: RemoteRecord[] = [];
   for (const row of rows) {
-    const { id, key, name, version, missingVariables } = row;
+    const { id, key, name, version, draft, missingVariables } = row;
     const fields = {
       key,
       ...documentOf(row, schemas),
@@ -55,7 +56,8 @@ export async function readAssistants(
       project: projectOf.get(id) ?? null,
       files: await filesOf(reading, row.files),
     };
-    records.push({ kind: "assistant", id, key, label: name, fields, version: version.number });
+    const numbers = { version: version.number, ...(draft && { draft: draft.basedOn }) };
+    records.push({ kind: "assistant", id, key, label: name, fields, ...numbers });
   }
   return records;
 }

@@ -31,6 +31,8 @@ export interface Plan {
   readonly others: readonly RemoteRecord[];
   /** Lines about values of files that are allowed, but probably not meant. */
   readonly warnings: readonly string[];
+  /** Assistants of files, or to delete, that have a draft. */
+  readonly drafts: readonly RemoteRecord[];
 }
 
 /** The changes after which the server has what the files say. @throws FileProblems, RequestError */
@@ -53,9 +55,11 @@ export async function makePlan(
   problems.push(...pinned.problems);
   if (problems.length > 0) throw new FileProblems(problems);
   const warnings = [...local.flatMap((record) => record.warnings), ...pinned.warnings];
+  const isNamed = (one: RemoteRecord) => one.key !== null && (prune || !others.includes(one));
+  const drafts = remote.records.filter((one) => one.draft !== undefined && isNamed(one));
   return prune
-    ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [], warnings }
-    : { steps, others, warnings };
+    ? { steps: [...steps, ...inOrder(others).reverse().map(deletion)], others: [], warnings, drafts }
+    : { steps, others, warnings, drafts };
 }
 
 const inOrder = <T extends Pick<RemoteRecord, "kind">>(records: readonly T[]): T[] =>

@@ -4,6 +4,7 @@ import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
 import { Expanded, isFields, KINDS, Secret } from "./kinds";
 import type { Plan, Step } from "./plan";
+import type { RemoteRecord } from "./remote";
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
 /** Longest text that is shown on one line. */
@@ -12,7 +13,7 @@ const MAX_SHORT = 100;
 const CONTEXT = 2;
 
 /** The plan, as lines for a person. */
-export function planLines({ steps, others, warnings }: Plan): string[] {
+export function planLines({ steps, others, warnings, drafts }: Plan): string[] {
   const lines = steps.flatMap((step) => [
     `${MARKS[step.action]} ${titleOf(step)}`,
     ...step.changes.flatMap(changeLines),
@@ -21,10 +22,17 @@ export function planLines({ steps, others, warnings }: Plan): string[] {
   return [
     ...warnings,
     ...(steps.length > 0 ? lines : ["The server has everything that the files say."]),
+    ...drafts.map((one) => draftLine(one, steps)),
     ...(left.length > 0
       ? ["", `${counted(left.length, "record")} with a key that no file has (--prune deletes them):`, ...left]
       : []),
   ];
+}
+
+function draftLine({ id, key, draft }: RemoteRecord, steps: readonly Step[]): string {
+  const isDeleted = steps.some(({ action, remote }) => action === "delete" && remote?.id === id);
+  const effect = isDeleted ? "apply deletes it with the assistant" : "apply leaves it as it is";
+  return `The assistant ${key} has a draft that is based on version ${draft}: ${effect}.`;
 }
 
 export const titleOf = ({ record: { kind, key } }: Step): string => `${KINDS[kind].noun} ${key}`;

@@ -17,6 +17,8 @@ export interface RemoteRecord {
   readonly fields: Fields;
   /** Number of the current version of an assistant. */
   readonly version?: number;
+  /** Number of the version on which the draft of an assistant is based. */
+  readonly draft?: number;
 }
 
 /** The records of an organization that files refer to by name. */
