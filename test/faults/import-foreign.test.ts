@@ -231,6 +231,27 @@ describe("an import from a service of another kind", () => {
   });
 });
 
+test("refuses a key whose status or limits are not valid here, instead of giving it more rights", async () => {
+  const wrong = [
+    { status: "REVOKED" },
+    { permissions: ["paint"] },
+    { permissions: "read" },
+    { assistantIds: ["nobody"] },
+    { assistantIds: { 0: "7" } },
+    { expiresAt: "tomorrow" },
+  ];
+  const keys = wrong.map((limits, index) => {
+    const key = { id: `wrong-${index}`, value: `a-key-with-wrong-limits-${index}`, type: "SECRET" };
+    return { ...key, status: "ACTIVE", ...limits };
+  });
+  const answers = { ...ANSWERS, "/rest/v1/organization/keys": keys };
+  const { code, stdout } = await importFrom(answers);
+  expect(code).toBe(2);
+  for (const { id } of keys) expect(stdout).toMatch(new RegExp(`key .*\\[.*${id}`));
+  const stored = (await api.gql("{ keys { id } }")).keys.map(({ id }: { id: string }) => id);
+  expect(stored.filter((id: string) => id.startsWith("wrong-"))).toEqual([]);
+});
+
 test("lists values of records that cannot be taken over, and imports the others", async () => {
   const item = { id: 1, type: "TEXT", createdAt: "2023-01-01T00:00:00Z" };
   const early = { id: 9, type: "TEXT", createdAt: "2023-01-02T00:00:00Z" };

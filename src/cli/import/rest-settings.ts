@@ -8,6 +8,7 @@ const STORE_KEY = "mutation ImportKey($input: ImportKeyInput!) { importKey(input
 const STORE_DESTINATION =
   "mutation ImportWebhookDestination($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }";
 const KEYS_PATH = "/rest/v1/organization/keys";
+const NOT_FOUND = 404;
 const SETTINGS_PATH = "/rest/v1/settings";
 const KEYS = "query Keys { keys { id status } }";
 const DESTINATIONS = "query WebhookDestinations { webhookDestinations { id } }";
@@ -16,9 +17,10 @@ const DESTINATIONS = "query WebhookDestinations { webhookDestinations { id } }";
 const MASKED = /…|\*{3}|\.{3}/;
 
 /** Imports the keys with their values, oldest first. */
-export async function importKeys({ source, target, report, progress }: Import): Promise<void> {
+export async function importKeys(work: Import): Promise<void> {
+  const { source, target, report, progress } = work;
   const listed = entriesIn(await source.json(KEYS_PATH), KEYS_PATH, report);
-  const keys = await inOrder(source, firstOfEach(listed, "API key", report));
+  const keys = await inOrder(work, firstOfEach(listed, "API key", report));
   const stored = objectsIn((await target.run(KEYS)).keys);
   for (const [index, key] of keys.entries()) {
     const id = textOf(key.id) ?? "";
@@ -31,6 +33,10 @@ export async function importKeys({ source, target, report, progress }: Import): 
     if (Array.isArray(key.permissions) && key.permissions.every((one) => one === "import")) {
       // Without its only permission, it would have no limits.
       report.note("This key may do nothing but import, which only the command line grants.", id);
+      continue;
+    }
+    if (hasUnreadableLimits(key)) {
+      report.refuse("The permissions, assistants or end of this key cannot be read.", id);
       continue;
     }
     const known = stored.find((one) => one.id === id);
@@ -48,6 +54,11 @@ export async function importKeys({ source, target, report, progress }: Import): 
   if (keys.some(({ createdAt }) => createdAt === undefined))
     report.note("Creation times of API keys: they are in the same order, but were created now.");
 }
+
+/** Without limits that cannot be read, a key would have more rights than at the source. */
+const hasUnreadableLimits = ({ permissions, assistantIds, expiresAt }: JsonObject): boolean =>
+  [permissions, assistantIds].some((list) => list != null && !Array.isArray(list)) ||
+  (expiresAt != null && timeOf(expiresAt) === undefined);
 
 function inputOf({
   id,
@@ -70,11 +81,13 @@ function inputOf({
 }
 
 /** Lists show the newest key first; the one that `keys/public` returns must stay the newest of its type. */
-async function inOrder(source: Import["source"], keys: readonly JsonObject[]): Promise<JsonObject[]> {
+async function inOrder({ source, report }: Import, keys: readonly JsonObject[]): Promise<JsonObject[]> {
   const oldestFirst = keys.toReversed();
   const newest = await source.object(`${KEYS_PATH}/public`).catch((error: unknown) => {
-    if (error instanceof RefusedError) return undefined;
-    throw error;
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.status !== NOT_FOUND)
+      report.note(`Which PUBLIC key is the newest was not read: ${error.message}`);
+    return undefined;
   });
   const last = oldestFirst.filter(({ id }) => id === newest?.id);
   return [...oldestFirst.filter(({ id }) => id !== newest?.id), ...last];

@@ -148,8 +148,11 @@ function failWith(errors: readonly GraphQLProblem[]): never {
   );
 }
 
-/** Fields without which there is no record. */
-const NEEDED = new Set(["id", "name", "value", "url", "secret", "type", "createdAt", "messages", "role"]);
+/** Fields without which there is no record, or one with more rights than at the source. */
+const NEEDED = new Set([
+  ...["id", "name", "value", "url", "secret", "type", "createdAt", "messages", "role"],
+  ...["status", "enabled", "permissions", "assistantIds", "expiresAt"],
+]);
 
 /** The variables without the refused values; undefined if one cannot be left out. */
 function withoutAll(variables: JsonObject, problems: readonly Problem[]): JsonObject | undefined {
