@@ -76,7 +76,7 @@ export function firstOfEach(entries: readonly JsonObject[], noun: string, report
 export class Source {
   /** Hosts of links that could not be reached: the import does not wait for each file of theirs. */
   private readonly away = new Set<string>();
-  /** Repeats the first request that succeeded: once that is refused too, the key has ended. */
+  /** Repeats the first request that succeeded: once that is refused too, the key has ended. Else a refusal may pass. */
   private repeat?: () => Promise<Answer>;
 
   constructor(
@@ -87,15 +87,17 @@ export class Source {
   /** The JSON of an answer. @throws RefusedError for another status than success; DeniedError; ImportStoppedError */
   async json(path: string, sent: Parameters<Http["send"]>[1] = {}): Promise<unknown> {
     const send = () => this.http.send(`${this.url}${path}`, sent);
-    const answer = await send();
+    let answer = await send();
+    if (answer.status === UNAUTHORIZED && this.repeat) {
+      const isRefused = (await this.repeat()).status === UNAUTHORIZED;
+      if (isRefused) throw new DeniedError(`${reasonIn(answer, path)} ${KEY_ADVICE}`);
+      answer = await send();
+    }
     if (isSuccess(answer)) {
       this.repeat ??= send;
       return parsed(answer, path);
     }
-    const reason = `The source answers ${path} with status ${answer.status}${redirectIn(answer) || messageIn(answer)}.`;
-    if (answer.status === UNAUTHORIZED && (await this.repeat?.())?.status === UNAUTHORIZED)
-      throw new DeniedError(`${reason} ${KEY_ADVICE}`);
-    throw new RefusedError(answer.status, reason);
+    throw new RefusedError(answer.status, reasonIn(answer, path));
   }
 
   /** An object. @throws as `json` */
@@ -192,6 +194,9 @@ function parsed({ body }: Answer, path: string): unknown {
     throw new RefusedError(200, `The source answers ${path} with something else than JSON.`);
   }
 }
+
+const reasonIn = (answer: Answer, path: string): string =>
+  `The source answers ${path} with status ${answer.status}${redirectIn(answer) || messageIn(answer)}.`;
 
 function messageIn({ body }: Answer): string {
   try {
