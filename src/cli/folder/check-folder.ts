@@ -2,7 +2,19 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../import/source";
 import { digestOf } from "./folder-writer";
-import { CONTENTS, FORMAT, FORMAT_VERSION, MANIFEST, PARTS, REPORT, STATE, type Manifest } from "./format";
+import { problemsOfRecord } from "./check-records";
+import {
+  CONTENTS,
+  FORMAT,
+  FORMAT_VERSION,
+  MANIFEST,
+  PART_NAMES,
+  PARTS,
+  REPORT,
+  STATE,
+  type Gap,
+  type Manifest,
+} from "./format";
 import { LineError, linesOf } from "./lines";
 
 /** A folder that is no complete export: one problem per line, as `file:line: message`; a missing file has no line. */
@@ -38,6 +50,7 @@ export async function checkFolder(folder: string): Promise<Manifest> {
     if (!isFile(path)) problems.push(`${path}: The file is missing.`);
     else if ((await digestOf(path)).sha256 !== entry.sha256) problems.push(await damageOf(path, entry.bytes));
   }
+  if (problems.length === 0) problems.push(...(await problemsOfRecords(folder)));
   if (problems.length === 0) problems.push(...(await problemsOfContents(folder)));
   if (problems.length > MOST_PROBLEMS)
     problems.splice(MOST_PROBLEMS, problems.length, `${problems.length - MOST_PROBLEMS} more problems.`);
@@ -86,6 +99,29 @@ async function damageOf(path: string, bytes: number): Promise<string> {
   return size === bytes
     ? `${path}:1: The content differs from what the export wrote: its SHA-256 digest is another one.`
     : `${path}:1: The file has ${size} bytes instead of ${bytes}.`;
+}
+
+/** Problems of records that no export writes: somebody has changed them, with the digests. */
+async function problemsOfRecords(folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const part of PART_NAMES) {
+    const path = join(folder, PARTS[part]);
+    for await (const { number, line } of linesOf(path))
+      problems.push(...problemsOfRecord(part, line).map((problem) => `${path}:${number}: ${problem}`));
+  }
+  const gaps = reportIn(folder);
+  if (!gaps) problems.push(`${join(folder, REPORT)}:1: The file is not a report of an export.`);
+  return problems;
+}
+
+/** What an export lacks; undefined if the file does not say it. */
+export function reportIn(folder: string): readonly Gap[] | undefined {
+  try {
+    const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: unknown };
+    return Array.isArray(notRead) && notRead.every(isObject) ? (notRead as unknown as Gap[]) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Problems of the contents of files, whose digests stand in their records. */

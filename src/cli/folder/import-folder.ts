@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { checkFolder } from "./check-folder";
-import { NEVER_SHOWN, REPORT, type Gap } from "./format";
+import { checkFolder, reportIn } from "./check-folder";
+import { NEVER_SHOWN } from "./format";
 import { importAssistants } from "./import-assistants";
 import { importEndUsers, importFiles, importLogs } from "./import-contents";
 import {
@@ -31,7 +29,8 @@ export async function importFolder(work: FolderImport): Promise<void> {
   await importLogs(work, known);
   await importEndUsers(work, known);
   await importSettings(work);
-  const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: readonly Gap[] };
-  for (const { reason } of notRead) report.note(`Missing in the folder: ${reason}`);
+  for (const { reason } of reportIn(folder)!)
+    // checkFolder has read it
+    report.note(`Missing in the folder: ${reason}`);
   for (const sentence of NEVER_SHOWN) report.note(sentence);
 }
