@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { jobOf } from "../account/audit/note";
 import { currentDate } from "../platform/clock";
 import type { Database } from "../platform/database/database";
+import { onceSettled } from "../platform/database/distributed/once-settled";
 import { MAX_ATTEMPTS } from "../platform/database/enqueue-job";
 import type { Scope } from "../platform/database/scope";
 import type { StartedJob, Ports } from "../platform/ports/ports";
@@ -135,8 +136,8 @@ async function perform(
   job: Pick<Job, "attempts" | "max_attempts">,
 ): Promise<void> {
   const { scope, ids } = read(database, payload);
-  const isLast = job.attempts >= job.max_attempts;
-  await inJobSpan(task, payload as Payload, () => ALL[task]!.run(scope, ids, isLast)); // of a list above
+  const run = () => ALL[task]!.run(scope, ids, job.attempts >= job.max_attempts); // of a list above
+  await inJobSpan(task, payload as Payload, () => onceSettled(scope, run));
 }
 
 function read(database: Database, payload: unknown): { scope: Scope; ids: Payload } {
@@ -227,10 +228,9 @@ async function reportHeld(pool: Pool, takeoverMs: number, logger: Logger): Promi
     `select (select count(*) from graphile_worker.jobs where locked_by is not null)::int
        + (select count(*) from begun_jobs)::int as jobs`,
   );
-  const { jobs } = rows[0]!;
-  const takeoverSeconds = takeoverMs / 1_000;
-  const message = `jobs of another server have not ended; if it was killed, they continue within ${takeoverSeconds} s`;
-  if (jobs > 0) logger.warn({ jobs, takeoverSeconds }, message);
+  const facts = { ...rows[0]!, takeoverSeconds: takeoverMs / 1_000 };
+  const message = `jobs of another server have not ended; if it was killed, they continue within ${facts.takeoverSeconds} s`;
+  if (facts.jobs > 0) logger.warn(facts, message);
 }
 
 /** The first line, up to the error or the delay that graphile-worker appends: repeated messages are counted. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api } from "../support/api";
-import { databaseAt, rowsAt } from "../support/citus";
-import { newChat, said } from "../support/factories";
+import { databaseAt, queryAt, rowsAt } from "../support/citus";
+import { newChat, said, say } from "../support/factories";
 import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { createWorld, workerOf, type Organization, type World } from "./world";
@@ -136,6 +136,39 @@ describe("nothing that was accepted is lost", () => {
       await until(() => posting.refused.includes(0));
       await posting.end();
       await settled();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when a job is taken before its worker has committed what the job is about",
+    async () => {
+      const { cluster, database, organizations } = world;
+      const [{ id, api, assistantId }] = organizations;
+      const chatId = await newChat(api, assistantId);
+      const answers = async () => {
+        const { chat } = await api.gql("query ($id: ID!) { chat(id: $id) { messages(last: 9) { role } } }", {
+          id: chatId,
+        });
+        return (chat.messages as { role: string }[]).filter(({ role }) => role === "ASSISTANT").length;
+      };
+      await say(api, chatId, "Anyone?", "USER");
+      await until(async () => (await answers()) === 1);
+      const { rows } = await database.query<{ shard: string }>(
+        "select get_shard_id_for_distribution_column('chats', $1::text) as shard",
+        [id],
+      );
+      const url = databaseAt(cluster.workers[0]!.url, "parley");
+      const unanswered = `update chats_${rows[0]!.shard} set answered_sequence = 0 where id = '${chatId}'`;
+      await queryAt(url, `begin; ${unanswered}; prepare transaction 'late'`);
+      await database.query("select parley_enqueue('chat.turn', $1::json, null, null, null, 6)", [
+        JSON.stringify({ organizationId: id, chatId }),
+      ]);
+      const isTaken =
+        "select from graphile_worker.jobs where task_identifier = 'chat.turn' and locked_at is null";
+      await until(async () => (await database.query(isTaken)).rowCount === 0);
+      await queryAt(url, "commit prepared 'late'");
+      await until(async () => (await answers()) === 2);
     },
     TIMEOUT_MS,
   );

@@ -105,6 +105,11 @@ export class Scope extends ScopeNotifications {
     return this.once(name, () => new DataLoader<string, V>(batch));
   }
 
+  /** Whether the rows of organizations are on the workers of a Citus cluster. */
+  get isDistributed(): boolean {
+    return (this.db.client as Client).settings.isDistributed === true; // as connect makes it
+  }
+
   /** Clears the loaders, because a change may have made their data stale. */
   forget(): void {
     this.made.clear();
