@@ -152,7 +152,7 @@ const UNREACHABLE_MESSAGE =
 
 /** Errors of Citus without a code of their own: it has given an organization to another worker, or a node has just ended. */
 const CITUS_MESSAGE =
-  /^(shard for the given value does not exist|could not find valid entry for shard|postmaster was shut down|failure on connection marked as essential)/;
+  /^(shard for the given value does not exist|could not find valid entry for shard|postmaster was shut down|terminating connection due to unexpected postmaster exit|failure on connection marked as essential)/;
 
 const OUT_OF_REACH: PublicError = {
   code: "UNAVAILABLE",
