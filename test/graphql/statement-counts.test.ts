@@ -39,9 +39,15 @@ const sides: Side[] = [];
 const statements = new AsyncLocalStorage<string[]>();
 
 beforeAll(async () => {
-  // Every statement passes through the events of the pool, which is private to the service.
+  // Every statement passes through the events of a pool. That of the primary is private to the service.
   const { knex } = running.app.database as unknown as { readonly knex: Knex };
-  knex.on("query", ({ sql }: { sql: string }) => void statements.getStore()?.push(sql));
+  const { replica } = running.app.database.scope("").ports;
+  const isOfRequest = (sql: string) => !sql.includes("pg_last_wal_replay_lsn"); // asked of a replica now and then
+  for (const pool of [knex, ...(replica ? [replica.db] : [])])
+    pool.on(
+      "query",
+      ({ sql }: { sql: string }) => void (isOfRequest(sql) && statements.getStore()?.push(sql)),
+    );
   for (const entries of ENTRIES) {
     const { api, publicKey } = await running.otherOrganization();
     const { id: organizationId } = await api.get("/rest/v1/organization", 200);
