@@ -1,3 +1,4 @@
+import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
@@ -112,4 +113,25 @@ test("a key that is limited to deleted assistants, too, is imported with the oth
     assistantIds: [kept],
   });
   expect((await copy.gqlError(query, { id: none.id })).extensions.code).toBe("KEY_NOT_FOUND");
+});
+
+test("an export and an import list a file whose stored content was cut off, and take over the others", async () => {
+  const { api, secretKey, organizationId } = await source.otherOrganization();
+  const [whole, damaged] = [
+    await upload(api, { content: "whole" }),
+    await upload(api, { content: "damaged" }),
+  ];
+  truncateSync(join(source.dataDir, "files", organizationId, damaged.id), 3);
+  const folder = join(emptyFolder(), "export");
+  const exported = await runToEnd("cli/export", { PARLEY_URL: source.url, PARLEY_KEY: secretKey }, folder);
+  expect([exported.code, exported.stdout]).toEqual([2, expect.stringContaining(`[${damaged.id}]`)]);
+  expect(linesIn(folder, "files.ndjson").map(({ id }) => id)).toEqual([whole.id]);
+
+  const { api: copy } = await target.otherOrganization();
+  const key = (await importerOf(copy)).headers["X-API-Key"]!;
+  const options = ["--from", source.url, "--from-key", secretKey, "--url", target.url, "--key", key];
+  const imported = await runToEnd("cli/import", {}, "rest", ...options);
+  expect([imported.code, imported.stdout]).toEqual([2, expect.stringContaining(`[${damaged.id}]`)]);
+  const { data } = await copy.get("/rest/v1/files", 200);
+  expect(data.map(({ id }: { id: string }) => id)).toEqual([whole.id]);
 });

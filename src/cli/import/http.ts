@@ -1,7 +1,7 @@
 import { validateHeaderValue } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../platform/clock";
-import { request, TooLongError } from "./request";
+import { BrokenOffError, request, TooLongError } from "./request";
 
 /** Stops the import while a service is away. What was stored stays, and the same command continues it. */
 export class ImportStoppedError extends Error {}
@@ -42,7 +42,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   /** Why an answer with a status of success must be asked for again; undefined if it is final. */
   readonly problemIn?: (answer: Answer) => string | undefined;
-  /** Length of the longest answer that is read. Default: 256 MiB. */
+  /** Length of the longest answer that is read, as the content of one file. Default: 256 MiB. */
   readonly mostBytes?: number;
 }
 
@@ -52,13 +52,15 @@ const MIB = 1024 * 1024;
 const MOST_BYTES = 256 * MIB;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Tries of a request that fails with status 500: other requests may succeed. */
-const TRIES_AT_500 = 4;
+/** Tries of a request that fails with status 500, or of a file whose content breaks off: others may succeed. */
+const TRIES_OF_ONE = 4;
 /** Tries of a request after which a service that asks for no pause gets one nevertheless. */
 const TRIES_AT_ONCE = 5;
 const ASKS_TO_WAIT = new Set([408, 425, 429]);
 
-type Try = { readonly answer: Answer; readonly pauseMs?: number } | { readonly failure: string };
+type Try =
+  | { readonly answer: Answer; readonly pauseMs?: number }
+  | { readonly failure: string; readonly isBrokenOff: boolean };
 
 /** Sends requests to a service, and waits while it is overloaded, broken or away. */
 export class Http {
@@ -67,16 +69,26 @@ export class Http {
     for (const [name, value] of Object.entries(options.headers)) checkHeader(name, value);
   }
 
-  /** @throws ImportStoppedError after the longest wait; RefusedError if the request fails again and again with 500 */
+  /**
+   * @throws ImportStoppedError after the longest wait; RefusedError if the request fails again and again with 500, or the content
+   * of a file breaks off
+   */
   async send(url: string, sent: Sent = {}): Promise<Answer> {
     const { patienceMs, say } = this.options;
     const name = `${this.options.name} at ${new URL(url).origin}`; // without credentials, and what a link may contain
-    for (let [tries, failedAt] = [1, 0]; ; tries++) {
+    for (let [tries, breaks, failedAt] = [1, 0, 0]; ; tries++) {
       const tried = await this.try(url, sent);
       const problem = problemOf(tried, sent);
       if (problem === undefined && "answer" in tried) return tried.answer;
-      if ("answer" in tried && tried.answer.status === 500 && tries >= TRIES_AT_500)
+      if ("answer" in tried && tried.answer.status === 500 && tries >= TRIES_OF_ONE)
         throw new RefusedError(500, `${name} failed with status 500 each of ${tries} times.`);
+      if (
+        "failure" in tried &&
+        tried.isBrokenOff &&
+        sent.mostBytes !== undefined &&
+        ++breaks === TRIES_OF_ONE
+      )
+        throw new RefusedError(200, `${name} broke off the answer ${breaks} times.`);
       if (tries === 1) failedAt = performance.now();
       const waited = Math.round(performance.now() - failedAt); // with the time of tries: a hanging service fails slowly
       const left = patienceMs - waited;
@@ -108,7 +120,7 @@ export class Http {
     } catch (error) {
       if (error instanceof TooLongError)
         throw new RefusedError(200, tooLong(this.options.name, url, mostBytes));
-      return { failure: reasonOf(error) };
+      return { failure: reasonOf(error), isBrokenOff: error instanceof BrokenOffError };
     }
   }
 }

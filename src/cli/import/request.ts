@@ -25,6 +25,9 @@ export interface Answered {
 /** An answer that is longer than allowed. */
 export class TooLongError extends Error {}
 
+/** An answer that ends before its last byte. */
+export class BrokenOffError extends Error {}
+
 /** Bytes that are sent or received prolong the time: files may be large, and connections slow. */
 const BYTES_PER_SECOND = 32 * 1024;
 
@@ -33,7 +36,7 @@ const OWN_HEADERS = { "user-agent": "Parley/1.0 (command)", "accept-encoding": "
 /**
  * Sends a request, and reads the whole answer. Follows no redirect, as it must not get the key. By `node:http`: `fetch`
  * doubles the CPU time of a command, because it compiles its parser for each process.
- * @throws an Error of the system, whose code says what has failed, a TimeoutError, or a TooLongError
+ * @throws an Error of the system, whose code says what has failed, a TimeoutError, a TooLongError, or a BrokenOffError
  */
 export async function request(
   url: string,
@@ -95,11 +98,16 @@ class Deadline {
 async function bodyOf(answer: IncomingMessage, mostBytes: number, deadline: Deadline): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) throw new TooLongError(); // the loop closes the connection
-    deadline.prolong(chunk.length);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > mostBytes) throw new TooLongError(); // the loop closes the connection
+      deadline.prolong(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof TooLongError) throw error;
+    throw new BrokenOffError("the answer broke off", { cause: error });
   }
   return Buffer.concat(chunks);
 }

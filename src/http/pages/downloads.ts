@@ -50,6 +50,7 @@ function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS):
       "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
       "Cache-Control": "private, no-store",
     });
+    res.flushHeaders(); // a client sees then that the content breaks off, and not the server
     await pipeline(content, exactly(file.size), res).catch(() => res.destroy());
   };
 }
