@@ -69,8 +69,8 @@ async function measured(workload: Workload, servers: Servers, ids: readonly stri
 }
 
 const HEAD =
-  "| request | Express + pg, of L0 | PostGraphile, of L0 | Apollo, of L0 | REST ÷ L1 | GraphQL ÷ L1 | GraphQL ÷ PostGraphile | p99 ms: L1 | REST | GraphQL |";
-const LINE = "|---|---|---|---|---|---|---|---|---|---|";
+  "| request | REST, of L0 | GraphQL, of L0 | Express + pg, of L0 | PostGraphile, of L0 | Apollo, of L0 | REST ÷ L1 | GraphQL ÷ L1 | GraphQL ÷ PostGraphile | p99 ms: L1 | REST | GraphQL |";
+const LINE = "|---|---|---|---|---|---|---|---|---|---|---|---|";
 
 /** Shares of requests per second, each the median of the rounds with the lowest and highest; a share below its target is marked. */
 function lineOf({ what, targets }: Workload, rounds: Rounds): string {
@@ -84,6 +84,8 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
   const p99 = (name: Name) => median((rounds[name] ?? []).map((round) => round.p99))?.toFixed(0) ?? "";
   const cells = [
     what,
+    share("rest", "l0"),
+    share("graphql", "l0"),
     share("l1", "l0"),
     share("postgraphile", "l0"),
     share("apollo", "l0"),
