@@ -47,6 +47,7 @@ const WITHOUT_MESSAGE: readonly string[] = [
   "AlreadyAnswered",
   "CallAlreadyOpen",
   "AbortedError",
+  "BrokenOffError",
   "TooLongError",
 ];
 const isErrorClass = (name: string) => /Error$/.test(name) || name in ERROR_CLASSES;

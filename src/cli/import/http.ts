@@ -169,6 +169,7 @@ function pauseIn(header: string | undefined): number | undefined {
 }
 
 function reasonOf(error: unknown): string {
+  if (error instanceof BrokenOffError) return "its answer broke off";
   const { code, message } = error as Error & { readonly code?: unknown };
   if (code === "EPROTO") return "TLS failed; does its address begin with http://?";
   return typeof code === "string" ? code : message;

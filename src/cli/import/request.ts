@@ -107,7 +107,7 @@ async function bodyOf(answer: IncomingMessage, mostBytes: number, deadline: Dead
     }
   } catch (error) {
     if (error instanceof TooLongError) throw error;
-    throw new BrokenOffError("the answer broke off", { cause: error });
+    throw new BrokenOffError(undefined, { cause: error });
   }
   return Buffer.concat(chunks);
 }
