@@ -178,6 +178,9 @@ async function apply(folder: string, options: Options): Promise<number> {
   await new Application(reading, remote, print).run(plan.steps);
   const left = await makePlan(local, await readRemote(reading), reading, options.prune);
   if (left.steps.length === 0) return 0;
-  const lines = [...planLines({ ...left, others: [], warnings: [], drafts: [] }), ...left.steps.flatMap(keptOtherwise)];
+  const lines = [
+    ...planLines({ ...left, others: [], warnings: [], drafts: [] }),
+    ...left.steps.flatMap(keptOtherwise),
+  ];
   throw new Error(`The server has not kept everything:\n${lines.join("\n")}`);
 }

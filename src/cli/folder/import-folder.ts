@@ -29,8 +29,7 @@ export async function importFolder(work: FolderImport): Promise<void> {
   await importLogs(work, known);
   await importEndUsers(work, known);
   await importSettings(work);
-  for (const { reason } of reportIn(folder)!)
-    // checkFolder has read it
-    report.note(`Missing in the folder: ${reason}`);
+  const gaps = reportIn(folder)!; // checkFolder has read it
+  for (const { reason } of gaps) report.note(`Missing in the folder: ${reason}`);
   for (const sentence of NEVER_SHOWN) report.note(sentence);
 }
