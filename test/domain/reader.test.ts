@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { childReader, type ReaderLimits } from "../../src/platform/providers/child-reader";
+import { childReader, readerMemory, type ReaderLimits } from "../../src/platform/providers/child-reader";
 import type { ReadableType } from "../../src/platform/ports/document-reader";
 import { docx, pdf } from "../support/documents";
 
@@ -122,8 +122,17 @@ describe("the process that reads documents", () => {
     const bomb = await docx(["a".repeat(100 * MIB)]);
     expect(bomb.length).toBeLessThan(MIB);
     expect(await read(DOCX, bomb, { memoryBytes: 128 * MIB })).toEqual({
-      problem: "Reading the file took more than 128 MiB of memory.",
+      problem: "Reading the file took too much memory: split it. The limit is 128 MiB.",
     });
+  });
+
+  test.each([
+    ["half of the memory of a container", 8_192, 512, 256],
+    ["half of the memory of a machine without such a limit", 1_024, 0, 512],
+    ["half of the memory of a machine with a larger limit", 1_024, 4_096, 512],
+    ["never more than 768 MiB", 65_536, 0, 768],
+  ])("may use %s", (_what, machine, container, limit) => {
+    expect(readerMemory(machine * MIB, container * MIB)).toBe(limit * MIB);
   });
 
   test("is killed after its time limit", async () => {

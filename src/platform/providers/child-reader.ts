@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { memoryExceeded, startConfined, type ConfinedProcess } from "./confined-process";
@@ -14,7 +15,17 @@ export interface ReaderLimits {
 }
 
 const MIB = 1_048_576;
-const LIMITS: ReaderLimits = { timeMs: 60_000, memoryBytes: 768 * MIB, outputBytes: 32 * MIB };
+const LIMITS = { timeMs: 60_000, outputBytes: 32 * MIB };
+const MAX_MEMORY_BYTES = 768 * MIB;
+
+/**
+ * Limit for the memory of a process that reads, in bytes: the server and an embedded database need the other half.
+ * @param machine memory of the machine
+ * @param container memory of the container; 0 or more than that of the machine if it has no limit
+ */
+export function readerMemory(machine = totalmem(), container = process.constrainedMemory()): number {
+  return Math.min(MAX_MEMORY_BYTES, Math.floor(Math.min(machine, container || machine) / 2));
+}
 
 /** The compiled program, because this file may itself run as TypeScript. */
 const PROGRAM = join(ROOT, "dist/src/platform/reader/main.js");
@@ -28,7 +39,7 @@ interface ProcessResult {
 
 /** Reads each document in its own confined process, with limits for time, memory and output. */
 export function childReader(limits: Partial<ReaderLimits> = {}): DocumentReader {
-  const all = { ...LIMITS, ...limits };
+  const all = { ...LIMITS, memoryBytes: readerMemory(), ...limits };
   return {
     async read(type, content) {
       const child = startConfined([PROGRAM, type], all.memoryBytes);
@@ -91,7 +102,6 @@ function readResult({ code, output, stopped }: ProcessResult, limits: ReaderLimi
     return { problem: `Reading the file took longer than ${limits.timeMs / 1_000} seconds.` };
   if (code !== null) throw new Error(`The process that reads files ended with code ${code}.`);
   // A signal came from this server, from the system or from Node itself: in each case because of too much memory.
-  return {
-    problem: `Reading the file took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory.`,
-  };
+  const mebibytes = Math.floor(limits.memoryBytes / MIB);
+  return { problem: `Reading the file took too much memory: split it. The limit is ${mebibytes} MiB.` };
 }
