@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 import { OF_CLIENTS } from "./load.cjs";
 import { digests, LANGUAGES, migrations, ngrams } from "./plugins.mjs";
 
@@ -37,7 +37,6 @@ const shared = {
   target: "node20",
   format: "cjs",
   legalComments: "none",
-  metafile: true,
   write: false,
   logLevel: "error",
 };
@@ -49,7 +48,7 @@ async function bundle(names, pathOf, options) {
   );
   const stdin = { contents: lines.join("\n"), resolveDir: root };
   const { metafile, outputFiles } = await build({ ...shared, ...options, stdin });
-  const [{ imports }] = Object.values(metafile.outputs);
+  const imports = Object.values(metafile?.outputs ?? {}).flatMap((output) => output.imports);
   return { text: outputFiles[0].text, imports: imports.map(({ path }) => path) };
 }
 
@@ -75,7 +74,7 @@ async function bundleOwn() {
   );
   const servers = programs.filter((name) => !OF_CLIENTS.includes(name));
   const names = [...servers, "start/app", "start/serve", "platform/installed"];
-  const options = { ...OUR_CODE, packages: "external", plugins: [migrations] };
+  const options = { ...OUR_CODE, packages: "external", metafile: true, plugins: [migrations] };
   const { text, imports } = await bundle(names, pathOfOwn, options);
   writeFileSync(join(outdir, "own.cjs"), inAscii(asFunction(text)));
   return [...new Set(imports)].filter((name) => !ELSEWHERE.includes(name)).sort();
@@ -122,5 +121,8 @@ function readIfThere(file) {
 }
 
 mkdirSync(outdir, { recursive: true });
-await Promise.all([bundleOwn().then(bundlePackages), bundleClients()]);
+// One bundle after another, and esbuild stopped before V8 compiles them: a machine with 512 MiB has no memory for more.
+await bundleClients();
+await bundlePackages(await bundleOwn());
+await stop();
 await storeCompiled();

@@ -1,5 +1,5 @@
 // Bundles the browser pages into dist/public. Run before anything is compiled: node src/web/explorer/build.mjs
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -103,14 +103,16 @@ const docs = () =>
     })),
   ]);
 
-/** @param assets promise of the assets in parts */
+/** @param assets the assets in parts */
 async function publishPage(name, source, folder, address, assets) {
   const pages = { [join(pagesDir, name)]: await readFile(join(here, source), "utf8") };
-  await publish({ folder, address, assets: Object.assign({}, ...(await assets)), pages });
+  await publish({ folder, address, assets: Object.assign({}, ...assets), pages });
 }
 
+const [explorerAssets, docsAssets] = await Promise.all([explorer(), docs()]);
+await stop(); // its memory would be in use beside that of the compression
 await Promise.all([
-  publishPage("explorer.html", "explorer.html", explorerDir, "/assets/explorer", explorer()),
-  publishPage("docs.html", "docs/docs.html", docsDir, "/assets/docs", docs()),
+  publishPage("explorer.html", "explorer.html", explorerDir, "/assets/explorer", explorerAssets),
+  publishPage("docs.html", "docs/docs.html", docsDir, "/assets/docs", docsAssets),
   publishFile(join(publicDir, "favicon.svg"), await readFile(join(here, "favicon.svg"))),
 ]);
