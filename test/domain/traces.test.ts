@@ -30,6 +30,8 @@ afterAll(() => received.stop());
 const functionServer = new Receiver((res) => void res.end('"done"'));
 const webhooks = new Receiver();
 let spans: readonly ReceivedSpan[];
+/** What the model got with each request. */
+let traceparents: readonly unknown[];
 const named = (name: string) => spans.filter((span) => span.name === name);
 const parentOf = ({ traceId, parentSpanId }: ReceivedSpan) =>
   spans.find((span) => span.traceId === traceId && span.spanId === parentSpanId);
@@ -41,6 +43,7 @@ beforeAll(async () => {
   const replies = [{ call: "look_up", arguments: "{}" }, { text: ["It is open."] }];
   const configuration = { model: "GPT_4_O", functions: [lookUp] };
   const { model, chatId, answered } = await talk(running, replies, { configuration });
+  ({ traceparents } = model);
   const traceparent = `00-${CLIENT.traceId}-${CLIENT.spanId}-01`;
   const body = { aiChatId: chatId, role: "USER", channel: "TEXT", content: SAID, metadata: {} };
   await running.api.post("/rest/v1/ai-chats/messages", body, 201, { traceparent });
@@ -133,6 +136,12 @@ test("a turn contains its requests to the model and its function call, and belon
   const ofTurn = spans.filter((span) => parentOf(span) === turn).map(({ name }) => name);
   expect(ofTurn.filter((name) => name === "model request")).toHaveLength(2);
   expect(ofTurn).toContain("function look_up");
+});
+
+test("the model can continue the trace in each of its requests", () => {
+  const requests = named("model request").filter(isClients);
+  const expected = requests.map(({ spanId }) => `00-${CLIENT.traceId}-${spanId}-01`);
+  expect([...traceparents].sort()).toEqual(expected.sort());
 });
 
 test("the server of a function can continue the trace", () => {

@@ -38,6 +38,7 @@ type AnyReply = Reply | ((asked: ModelAsked) => Reply);
 export async function stubModel(...replies: AnyReply[]) {
   const asked: ModelAsked[] = [];
   const keys: (string | undefined)[] = [];
+  const traceparents: unknown[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -49,6 +50,7 @@ export async function stubModel(...replies: AnyReply[]) {
         return void res.writeHead(400).end('{"error":{"message":"tool_calls unanswered"}}');
       asked.push(question);
       keys.push(req.headers.authorization);
+      traceparents.push(req.headers.traceparent);
       const next = replies[Math.min(asked.length, replies.length) - 1]!;
       const reply = typeof next === "function" ? next(question) : next;
       if ("after" in reply) setTimeout(() => answer(res, reply), reply.after);
@@ -60,6 +62,8 @@ export async function stubModel(...replies: AnyReply[]) {
     asked,
     /** Authorization header of each request. */
     keys,
+    /** Header of each request that names its trace and span. */
+    traceparents,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     stop: async () => {
       server.closeAllConnections();
