@@ -6,10 +6,12 @@ import { Registry } from "prom-client";
 import { parse } from "yaml";
 import { DatabaseGauges } from "../../src/http/metrics/database-gauges";
 import { useApp } from "../support/app";
-import { FAST } from "../support/calls";
+import { ended, FAST, NUMBER, place, speaker } from "../support/calls";
+import { newAssistant } from "../support/factories";
 import { samplesOf, valueOf, type Sample } from "../support/metrics";
 import { groupings, syntaxError } from "../support/promql";
 import { Receiver } from "../support/receiver";
+import { connect, newPerson, text } from "../support/sms";
 import { talk } from "../support/talk";
 import { until } from "../support/until";
 
@@ -42,6 +44,11 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     await running.api.request("POST", "/rest/v1/webhooks/vapi/server-messages", {
       message: { type: "hang" },
     });
+    const caller = await speaker(running.api);
+    for (const number of [NUMBER.endless, NUMBER.endless]) await place(running.api, caller, number);
+    await ended(running.api, await place(running.api, caller, NUMBER.refused));
+    const line = await connect(running, [await newAssistant(running.api)]);
+    for (let person = 0; person < 3; person++) await text(running, line, newPerson(), "Hello.");
     organizationId = (await running.api.gql("{ organization { id } }")).organization.id as string;
     samples = samplesOf((await running.api.request("GET", "/metrics")).text);
   });
@@ -75,7 +82,9 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
   });
 
   test("live conversations by channel, and the events of the busiest organizations", () => {
-    expect(value("parley_live_conversations", { channel: "TEXT" })).toBe(1);
+    // Of three calls one has ended; three people text.
+    const live = ["TEXT", "VOICE", "SMS"].map((channel) => value("parley_live_conversations", { channel }));
+    expect(live).toEqual([1, 2, 3]);
     expect(value("parley_organization_events_per_second", { organization: organizationId })).toBeGreaterThan(
       0,
     );
