@@ -1,10 +1,23 @@
 // Runs the README's command like a newcomer: `node test/faults/smoke.mjs`, after the build. With `--external` it
 // runs on the system's own PostgreSQL by DATABASE_URL; with `--package` it installs the packed package in an empty folder,
-// without the packages for development. Plain Node: only the start of that PostgreSQL is shared with other tests.
+// without the packages for development; with `--image` it makes the files of the container image, without an engine.
+// Plain Node: only the start of that PostgreSQL is shared with other tests.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -38,10 +51,11 @@ async function until(isSo, what, timeoutMs = 60_000) {
 const say = (line) => console.log(`  ${line}`);
 
 /** Runs `npm start`, or another command in another folder, in its own process group. */
-async function start(env, { cwd = ROOT, words = ["npm", "start"] } = {}) {
+async function start(env, { cwd = ROOT, words = ["npm", "start"], user = {} } = {}) {
   const began = Date.now();
   const npm = spawn(words[0], words.slice(1), {
     cwd,
+    ...user,
     env: { ...process.env, ...env },
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
@@ -222,7 +236,7 @@ async function external() {
   }
 }
 
-/** The packed package in an empty folder, and a built checkout with the same packages: both without those for development. */
+/** The packed package in an empty folder, without the packages for development. */
 async function packaged() {
   const cwd = emptyFolder();
   const options = { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
@@ -249,12 +263,6 @@ async function packaged() {
   await until(async () => !(await fetch(first.url).catch(() => false)), "a signal to npx ends the server");
   await until(() => !existsSync(join(cwd, ".data/postgres/postmaster.pid")), "the database ends with it");
   say("the package answers, reads documents, creates an organization, makes a backup and stops with npx");
-
-  for (const name of ["src/cli", "package.json"])
-    cpSync(join(ROOT, name), join(cwd, name), { recursive: true });
-  symlinkSync(join(ROOT, "dist"), join(cwd, "dist"));
-  await endsWell(await start(env, { cwd }));
-  say("npm start runs the build of a checkout without the packages that build it");
 }
 
 /** A document is read by a process that may read only the packages. */
@@ -277,7 +285,80 @@ async function readsDocuments({ url }, key, assistantId) {
   }, "a document is read");
 }
 
-const ways = { "--external": external, "--package": packaged };
+/** Programs that the image is made with; their paths can be moved into a folder. */
+const MOVABLE = /^(cp|install|ln|mkdir|mv|npm|rm|tar) /;
+
+/** The files of the image: its build context and RUN lines in folders, with the packages of this checkout for `npm ci`. */
+function buildImage(file, context, image) {
+  for (const folder of ["usr/local/lib", "usr/local/bin", "opt"])
+    mkdirSync(join(image, folder), { recursive: true });
+  const sent = readFileSync(join(ROOT, "deploy/container/Containerfile.dockerignore"), "utf8");
+  for (const [, name] of sent.matchAll(/^!(.+)/gm))
+    cpSync(join(ROOT, name), join(context, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith("/generated"),
+    });
+  const own = realpathSync(join(ROOT, "node_modules")); // it may be a link, behind which npm would remove packages
+  const packages = join(context, "node_modules");
+  mkdirSync(packages);
+  // Hard links where the folders are on one disk; npm would overwrite one file instead of replacing it.
+  const copy = 'cp -al "$0"/* "$0/.bin" "$1" 2>/dev/null || cp -a "$0"/* "$0/.bin" "$1"';
+  execFileSync("sh", ["-c", copy, own, packages]);
+  cpSync(join(own, ".package-lock.json"), join(packages, ".package-lock.json"));
+
+  const [install, ...lines] = [...file.replaceAll(/\\\n/g, "").matchAll(/^RUN (.*)/gm)].map(
+    ([, line]) => line,
+  );
+  assert.match(install, /^npm ci /);
+  for (const line of lines) {
+    for (const command of line.split("&&")) assert.match(command.trim(), MOVABLE);
+    const moved = line.replaceAll(/(?<= )\/(?=\w)/g, `${image}/`);
+    // A line that would change this machine is not run.
+    assert.doesNotMatch(moved.replaceAll(`${image}/`, ""), /(?<![\w.*-])[/~$]|\.\./);
+    // Only root can give a folder to another user.
+    const words = isRoot ? moved : moved.replaceAll(/-[og] \d+ /g, "");
+    execFileSync("sh", ["-c", words], { cwd: context, stdio: ["ignore", "ignore", "inherit"] });
+  }
+}
+
+const isRoot = process.getuid() === 0;
+
+/**
+ * The image, without an engine, and a built checkout with the packages that the image has. Of root, the server gets the
+ * user of the image, who can write in the folders of its data and for temporary files only.
+ */
+async function image() {
+  const file = readFileSync(join(ROOT, "deploy/container/Containerfile"), "utf8");
+  const [context, image] = [emptyFolder(), emptyFolder()];
+  const began = Date.now();
+  buildImage(file, context, image);
+  assert(!existsSync(join(image, "app/node_modules/esbuild")), "no build tools are in the image");
+  say(`the RUN lines of the Containerfile: ${Math.round((Date.now() - began) / 1_000)} s`);
+
+  chmodSync(image, 0o755);
+  const [, uid, gid] = /^USER (\d+):(\d+)$/m.exec(file);
+  const user = isRoot ? { uid: Number(uid), gid: Number(gid) } : {};
+  const [, settings] = /^ENV (.*)/m.exec(file);
+  const { DATA_DIR } = Object.fromEntries(settings.split(" ").map((setting) => setting.split("=")));
+  const env = { DATA_DIR: join(image, DATA_DIR), HOST: "127.0.0.1", PORT: String(await freePort()) };
+  const [program] = JSON.parse(/^ENTRYPOINT (.*)/m.exec(file)[1]);
+  const words = [join(image, "usr/local/bin", program)];
+  const first = await start(env, { cwd: env.DATA_DIR, words, user });
+  await lookAround(first, /SECRET +(\S+)/.exec(first.output)[1]);
+  const [check, ...options] = JSON.parse(/^HEALTHCHECK .* CMD (.*)/m.exec(file)[1]);
+  const paths = options.map((path) => join(image, path));
+  execFileSync(check, paths, { env: { ...process.env, ...env } });
+  await endsWell(first);
+  say(`the server runs from the files of the image, as ${isRoot ? `the user ${uid}` : "this user"}`);
+
+  symlinkSync(join(image, "app/node_modules"), join(context, "node_modules"));
+  utimesSync(join(context, "package-lock.json"), new Date(), new Date()); // the build is older
+  const checkout = { DATA_DIR: emptyFolder(), HOST: "127.0.0.1", PORT: String(await freePort()) };
+  await endsWell(await start(checkout, { cwd: context }));
+  say("npm start runs the build of a checkout without the packages that build it");
+}
+
+const ways = { "--external": external, "--package": packaged, "--image": image };
 let code = 0;
 try {
   await (ways[process.argv[2]] ?? embedded)();
