@@ -236,7 +236,7 @@ async function external() {
   }
 }
 
-/** The packed package in an empty folder, without the packages for development. */
+/** The packed package in an empty folder, and a built checkout with the same packages: both without those for development. */
 async function packaged() {
   const cwd = emptyFolder();
   const options = { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
@@ -263,6 +263,12 @@ async function packaged() {
   await until(async () => !(await fetch(first.url).catch(() => false)), "a signal to npx ends the server");
   await until(() => !existsSync(join(cwd, ".data/postgres/postmaster.pid")), "the database ends with it");
   say("the package answers, reads documents, creates an organization, makes a backup and stops with npx");
+
+  for (const name of ["src/cli", "package.json"])
+    cpSync(join(ROOT, name), join(cwd, name), { recursive: true });
+  symlinkSync(join(ROOT, "dist"), join(cwd, "dist"));
+  await endsWell(await start(env, { cwd }));
+  say("npm start runs the build of a checkout without the packages that build it");
 }
 
 /** A document is read by a process that may read only the packages. */
@@ -355,7 +361,7 @@ async function image() {
   utimesSync(join(context, "package-lock.json"), new Date(), new Date()); // the build is older
   const checkout = { DATA_DIR: emptyFolder(), HOST: "127.0.0.1", PORT: String(await freePort()) };
   await endsWell(await start(checkout, { cwd: context }));
-  say("npm start runs the build of a checkout without the packages that build it");
+  say("npm start runs the build of a checkout with the packages of the image");
 }
 
 const ways = { "--external": external, "--package": packaged, "--image": image };
