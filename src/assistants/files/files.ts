@@ -6,6 +6,7 @@ import { List, page, type Page, type PageQuery } from "../../platform/database/l
 import { containing } from "../../platform/database/values/containing";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
+import { runInOrder } from "../../platform/run-in-order";
 import { VersionKeeper } from "../history/version-keeper";
 import { Quotas } from "../../account/organization/quotas";
 import { contentKey } from "./content-key";
@@ -65,9 +66,6 @@ const LIST = new List({
   conditions: CONDITIONS,
 });
 
-/** Imports and deletions in progress, by the key of the content: an import may choose the id of another one. */
-const inProgress = new Map<string, Promise<unknown>>();
-
 /** The files of an organization. Their content is in the storage, under the file's id. */
 export class Files {
   constructor(private readonly scope: Scope) {}
@@ -97,24 +95,12 @@ export class Files {
    * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
    */
   import(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
-    return this.inOrder(kept.id, async () => {
+    return runInOrder(this.orderOf(kept.id), async () => {
       const [stored] = await this.scope.table("files").where({ id: kept.id });
       if (!stored) return this.store(file, metadata, kept);
       file.createReadStream().destroy();
       return toFile(stored);
     });
-  }
-
-  /** Runs work on the content of a given id after the work on it that this process began before. */
-  private async inOrder<R>(id: string, work: () => Promise<R>): Promise<R> {
-    const key = this.key(id);
-    const result = (inProgress.get(key) ?? Promise.resolve()).then(work, work);
-    inProgress.set(key, result);
-    try {
-      return await result;
-    } finally {
-      if (inProgress.get(key) === result) inProgress.delete(key);
-    }
   }
 
   private async store(file: Upload, metadata: Record<string, unknown>, kept: KeptColumns): Promise<File> {
@@ -152,7 +138,7 @@ export class Files {
 
   /** Deletes a file, and makes a version of each assistant that had it. @throws FILE_NOT_FOUND */
   remove(id: string): Promise<{ id: string }> {
-    return this.inOrder(id, () => this.removeNow(id));
+    return runInOrder(this.orderOf(id), () => this.removeNow(id));
   }
 
   private async removeNow(id: string): Promise<{ id: string }> {
@@ -196,6 +182,11 @@ export class Files {
   /** Removes the content of a file without a record. What a storage that is away keeps, the sweep of unused files removes. */
   private async discard(id: string): Promise<void> {
     await this.scope.ports.storage.remove(this.key(id)).catch(() => undefined);
+  }
+
+  /** The order in which imports and deletions of one id run: an import may choose the id of another one. */
+  private orderOf(id: string): string {
+    return `content of ${this.key(id)}`;
   }
 
   private key(id: string): string {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { measureAgain } from "../../chats/analytics/measure-again";
-import { runInOrder } from "../../chats/chats/run-in-order";
+import { runInOrder } from "../../platform/run-in-order";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import type { EngineAnswer, EngineMessage, Utterance } from "../../platform/ports/voice-engine";

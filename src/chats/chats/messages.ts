@@ -3,7 +3,7 @@ import { perId, readPerId } from "../../platform/database/lists/per-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, invalid, quoted } from "../../platform/errors";
-import { runInOrder } from "./run-in-order";
+import { runInOrder } from "../../platform/run-in-order";
 import { sequenceUpTo } from "./chat-positions";
 import { Chats } from "./chats";
 import { storeMessage, type Conversation } from "./store-message";
