@@ -91,7 +91,7 @@ const TOLD = `query ($id: ID!, $assistantId: ID!) { chat(id: $id) { draft versio
   log(assistantId: $assistantId, id: $id) { version { number } }
   events(first: 100, filter: { chatId: $id }) { nodes { assistantVersion } } }`;
 
-/** Where conversations begin. */
+/** The ways to begin a conversation. */
 const ENTRIES = [
   ...["rest chat", "chat", "chat of a number", "chat with the draft", "chat of the workflow"],
   ...["widget chat", "widget call in its page", "widget call", "web call", "text"],

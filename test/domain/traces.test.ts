@@ -30,7 +30,7 @@ afterAll(() => received.stop());
 const functionServer = new Receiver((res) => void res.end('"done"'));
 const webhooks = new Receiver();
 let spans: readonly ReceivedSpan[];
-/** What the model got with each request. */
+/** The header `traceparent` of each request to the model. */
 let traceparents: readonly unknown[];
 const named = (name: string) => spans.filter((span) => span.name === name);
 const parentOf = ({ traceId, parentSpanId }: ReceivedSpan) =>

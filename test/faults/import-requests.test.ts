@@ -155,7 +155,7 @@ const ALL = `{
   webhookDestinations { ${DESTINATION} } projects { ${PROJECT} } workflows { ${WORKFLOW} } deployments { ${DEPLOYMENT} }
   organization { requireSignedIdentity } keys { id value type status name }
 }`;
-/** What an interruption changes, or an import makes anew. */
+/** Fields that an interruption may change, or an import sets anew. */
 const PASSING = ["version", "attachedAt", "status", "passages", "problem", "durationSeconds"];
 
 /** Everything that an import stores in an organization. */

@@ -13,6 +13,7 @@ import {
   type ChannelConfiguration,
   type ChatConfiguration,
   Configurations,
+  KIND_OF,
   type SmsConfiguration,
   type VoiceConfiguration,
 } from "../configurations/configurations";
@@ -127,9 +128,6 @@ async function warningsOf(
 export const needsRag = (configuration: Configuration): boolean =>
   !configuration.isRagEnabled && isOn(configuration);
 
-/** The name of a channel's configuration in a document. */
-const IN_DOCUMENTS = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const;
-
 /** Warns about knowledge that a model does not get without RAG, and about settings that have no effect. */
 export function checkWithoutRag(
   channel: Channel,
@@ -137,7 +135,7 @@ export function checkWithoutRag(
   hasFiles: boolean,
   warn: Warn,
 ) {
-  const remedy = `Set isRagEnabled to true with updateRagSettings, or rag.${IN_DOCUMENTS[channel]}.isRagEnabled in a document.`;
+  const remedy = `Set isRagEnabled to true with updateRagSettings, or rag.${KIND_OF[channel]}.isRagEnabled in a document.`;
   if (hasFiles)
     warn(
       "isRagEnabled",

@@ -114,7 +114,7 @@ async function problemsOfRecords(folder: string): Promise<string[]> {
   return problems;
 }
 
-/** What an export lacks; undefined if the file does not say it. */
+/** The gaps that an export reports; undefined if the file is not such a report. */
 export function reportIn(folder: string): readonly Gap[] | undefined {
   try {
     const { notRead } = JSON.parse(readFileSync(join(folder, REPORT), "utf8")) as { notRead: unknown };
