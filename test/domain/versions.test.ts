@@ -278,6 +278,22 @@ describe("secrets of functions", () => {
     expect(await functionsOf(id)).toEqual([lookUp("new")]);
   });
 
+  test("functions that replace each other at the same time keep their secrets for the versions that have them", async () => {
+    const id = await newAssistant(running.api);
+    await setFunctions(id);
+    const names = ["a", "b", "c"];
+    await Promise.all(names.map((name) => setFunctions(id, lookUp(name, `https://${name}.example/`))));
+    await setFunctions(id);
+    const restored: string[] = [];
+    for (const number of [2, 3, 4]) {
+      await restore(id, number);
+      const [{ secretKey, serverUrl }] = await functionsOf(id);
+      expect(serverUrl).toBe(`https://${secretKey}.example/`);
+      restored.push(secretKey);
+    }
+    expect(restored.sort()).toEqual(names);
+  });
+
   test("a function whose name is too long for an index of the database keeps its secret", async () => {
     const id = await newAssistant(running.api);
     const name = Array.from({ length: 9_000 }, (_, index) => (index * index).toString(36)).join("");

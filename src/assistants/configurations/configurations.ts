@@ -8,16 +8,9 @@ import type { Scope } from "../../platform/database/scope";
 import { StatementFamily } from "../../platform/database/statement-family";
 import { snake } from "../../platform/database/values/names";
 import { notFound } from "../../platform/errors";
-import {
-  isSpoken,
-  storedSlotsIn,
-  warnOfLostSecrets,
-  withoutSecrets,
-  withSecrets,
-  type SpokenKind,
-} from "../history/function-secrets";
+import { isSpoken, warnOfLostSecrets, withoutSecrets, type SpokenKind } from "../history/function-secrets";
 import { HAS_VERSION, isLong, valuesOf, versionParts } from "../history/kept-content";
-import { SecretSlots } from "../history/secret-slots";
+import { secretParts, SecretSlots } from "../history/secret-slots";
 import { VersionKeeper } from "../history/version-keeper";
 import { Templates } from "./templates";
 import {
@@ -55,6 +48,15 @@ export type ChannelConfiguration = Pick<
 export type RagSettings = Pick<ChannelConfiguration, (typeof RAG_SETTINGS)[number]>;
 /** A configuration with an id of its own, such as `<assistantId>.voice`. */
 export type Identified<K extends ConfigurationKind> = Kinds[K] & { readonly id: string };
+interface Changes {
+  /** New values of columns, and the time of the change. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Whether a value, other than the functions, may be a long one of the version. */
+  readonly hasLong: boolean;
+}
+interface FunctionChanges extends Changes {
+  readonly functions: string;
+}
 interface Owner {
   readonly id: string;
   readonly template: boolean;
@@ -62,8 +64,8 @@ interface Owner {
 
 /**
  * Statements that change some columns of a configuration, and make a version. Parameters: the assistant's id, the values
- * of the columns, and, if one of them is part of the document, the author of the version, the functions of the version if
- * they are changed, and whether to change an assistant without versions.
+ * of the columns, and, if one of them is part of the document, the author of the version, the functions of the version and
+ * the values of `secretParts` if they are changed, and whether to change an assistant without versions.
  */
 const updatesOf = (kind: ConfigurationKind) =>
   new StatementFamily(
@@ -77,15 +79,17 @@ const updatesOf = (kind: ConfigurationKind) =>
         const rows = configurations.where({ assistantId: id }).whereIn("assistantId", live);
         const kept = columns.filter((column) => COLUMNS[kind].includes(column));
         if (kept.length === 0) return { rows: rows.update(changes).returning(COLUMNS[kind]) };
-        const [author, functions] = [$(columns.length + 2), $(columns.length + 3)];
-        const isUnversioned = kept.includes("functions") ? $(columns.length + 4) : functions;
-        const values = valuesOf(`${kind}.`, kept.map(snake), `${functions.toQuery()}::text`);
+        const rest = (place: number) => $(columns.length + 1 + place);
+        const secrets =
+          isSpoken(kind) && kept.includes("functions")
+            ? secretParts(pieces, { id, kind, values: [rest(3), rest(4), rest(5)] })
+            : undefined;
+        const isUnversioned = rest(secrets ? 6 : 2);
+        const values = valuesOf(`${kind}.`, kept.map(snake), `${rest(2).toQuery()}::text`);
+        const conditions = [HAS_VERSION(id, isUnversioned), ...(secrets ? [secrets.condition] : [])];
         return {
-          rows: rows
-            .whereRaw(`${HAS_VERSION(id, isUnversioned)}`)
-            .update(changes)
-            .returning(COLUMNS[kind]),
-          parts: versionParts(pieces, { id, values, author, hasLong }),
+          rows: rows.whereRaw(conditions.join(" and ")).update(changes).returning(COLUMNS[kind]),
+          parts: { ...versionParts(pieces, { id, values, author: rest(1), hasLong }), ...secrets?.parts },
         };
       }, isPrepared),
   );
@@ -95,13 +99,6 @@ const UPDATES = {
   chat: updatesOf("chat"),
   theme: updatesOf("theme"),
 };
-
-interface ConfigurationChange {
-  readonly changes: Readonly<Record<string, unknown>>;
-  readonly hasLong: boolean;
-  /** The functions of the version, if the changes include functions. */
-  readonly kept?: string;
-}
 
 /** The four configurations of assistants. */
 export class Configurations {
@@ -156,54 +153,67 @@ export class Configurations {
     assistantId: string,
     input: Partial<Kinds[K]>,
   ): Promise<Identified<K>> {
-    const changes = encoded({ ...input, updatedAt: currentDate() });
-    const { functions } = changes;
-    const hasLong = Object.values(input).some(isLong);
+    const values = encoded({ ...input, updatedAt: currentDate() });
+    const { functions } = values;
+    const hasLong = Object.entries(input).some(([name, value]) => name !== "functions" && isLong(value));
     const changed =
       typeof functions === "string" && isSpoken(kind)
-        ? await this.scope.transaction(async (scope) => {
-            // It locks all rows of the assistant, so it comes before what locks one of them.
-            await scope.of(VersionKeeper).begin(assistantId);
-            return scope.of(Configurations).changeFunctions(kind, assistantId, { ...changes, functions });
-          })
-        : await this.change(kind, assistantId, { changes, hasLong });
+        ? await this.changeFunctions(kind, assistantId, { values, hasLong, functions })
+        : await this.change(kind, assistantId, { values, hasLong });
     return this.shown(kind, assistantId, changed as Kinds[K]); // of the table of this kind
+  }
+
+  private async change(
+    kind: ConfigurationKind,
+    assistantId: string,
+    { values, hasLong }: Changes,
+  ): Promise<object> {
+    const columns = Object.keys(values);
+    const updates = UPDATES[kind].of(columns, hasLong);
+    const keeper = this.scope.of(VersionKeeper);
+    const given = [assistantId, ...Object.values(values)];
+    const [row] = columns.some((column) => COLUMNS[kind].includes(column))
+      ? await keeper.change(assistantId, updates, [...given, keeper.author()])
+      : await this.scope.change(updates, given);
+    return row ?? this.scope.of(Templates).rejectWrite(assistantId);
   }
 
   /** Secrets of functions are written to the configuration only, and `stored` ones are those that it has. */
   private async changeFunctions(
     kind: SpokenKind,
     assistantId: string,
-    changes: { readonly functions: string },
+    changes: FunctionChanges,
   ): Promise<object> {
-    const slots = this.scope.of(SecretSlots);
-    const needsStored = storedSlotsIn(kind, changes.functions).length > 0;
-    if (needsStored) await slots.lock(assistantId, kind); // somebody may be replacing a secret
-    const stored = needsStored ? await slots.current(assistantId) : {};
-    const functions = needsStored ? withSecrets(kind, changes.functions, stored) : changes.functions;
-    warnOfLostSecrets(this.scope, kind, storedSlotsIn(kind, changes.functions), stored);
-    await slots.keepRemoved(assistantId, kind, functions);
-    const kept = withoutSecrets(kind, functions);
-    return this.change(kind, assistantId, { changes: { ...changes, functions }, hasLong: true, kept });
+    const changed = await this.tryFunctions(kind, assistantId, changes);
+    if (changed) return changed;
+    // Somebody else is changing the functions, or there is no version yet.
+    return this.scope.transaction(async (scope) => {
+      // It locks all rows of the assistant, so it comes before what locks one of them.
+      await scope.of(VersionKeeper).begin(assistantId);
+      await scope.of(SecretSlots).lock(assistantId, kind);
+      const row = await scope.of(Configurations).tryFunctions(kind, assistantId, changes, true);
+      return row ?? scope.of(Templates).rejectWrite(assistantId);
+    });
   }
 
-  private async change(
-    kind: ConfigurationKind,
+  /** @returns undefined if they have changed since they were read, or if there is no version or no assistant */
+  private async tryFunctions(
+    kind: SpokenKind,
     assistantId: string,
-    { changes, hasLong, kept }: ConfigurationChange,
-  ): Promise<object> {
-    const columns = Object.keys(changes);
-    const updates = UPDATES[kind].of(columns, hasLong);
-    const keeper = this.scope.of(VersionKeeper);
-    const values = [assistantId, ...Object.values(changes)];
-    const [row] = columns.some((column) => COLUMNS[kind].includes(column))
-      ? await keeper.change(assistantId, updates, [
-          ...values,
-          keeper.author(),
-          ...(kept === undefined ? [] : [kept]),
-        ])
-      : await this.scope.change(updates, values);
-    return row ?? this.scope.of(Templates).rejectWrite(assistantId);
+    changes: FunctionChanges,
+    isUnversioned = false,
+  ): Promise<object | undefined> {
+    const change = await this.scope.of(SecretSlots).changeOf(assistantId, kind, changes.functions);
+    if (!change) return undefined;
+    const { functions, lost, secrets } = change;
+    const kept = withoutSecrets(kind, functions);
+    const updates = UPDATES[kind].of(Object.keys(changes.values), changes.hasLong || isLong(kept));
+    const values = Object.values({ ...changes.values, functions });
+    const author = this.scope.of(VersionKeeper).author();
+    const given = [assistantId, ...values, author, kept, ...secrets, isUnversioned];
+    const [row] = await this.scope.change(updates, given);
+    if (row) warnOfLostSecrets(this.scope, kind, lost);
+    return row;
   }
 
   /**

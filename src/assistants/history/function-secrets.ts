@@ -57,14 +57,9 @@ export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlo
       : undefined,
   );
 
-/** Warns the caller about secrets that are to be kept but are not stored. */
-export function warnOfLostSecrets(
-  scope: Scope,
-  kind: SpokenKind,
-  slots: readonly string[],
-  stored: SecretsBySlot,
-): void {
-  for (const slot of slots.filter((one) => !Object.hasOwn(stored, one))) {
+/** Warns the caller about slots whose secrets are to be kept but are not stored. */
+export function warnOfLostSecrets(scope: Scope, kind: SpokenKind, slots: readonly string[]): void {
+  for (const slot of slots) {
     const [, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown]; // as placesIn made it
     scope.warn(
       `${kind}.functions: no secret is stored for the function ${JSON.stringify(name)} and the origin of its URL, so it has none.`,

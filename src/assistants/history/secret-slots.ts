@@ -1,8 +1,34 @@
+import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
-import { secretsIn, slotsIn, SPOKEN_KINDS, type SecretsBySlot, type SpokenKind } from "./function-secrets";
+import { statement, type Pieces, type Query } from "../../platform/database/statement";
+import {
+  secretsIn,
+  slotsIn,
+  SPOKEN_KINDS,
+  storedSlotsIn,
+  withSecrets,
+  type SecretsBySlot,
+  type SpokenKind,
+} from "./function-secrets";
 
 type LiveFunctions = Readonly<Record<SpokenKind, string>>;
+
+/** The functions of a configuration before a change, and the secrets that are kept for slots which it has after it. */
+interface Former {
+  readonly functions: string;
+  /** Sealed secrets by slot; null: none. */
+  readonly kept: SecretsBySlot | null;
+}
+
+/** A change of the functions of a configuration. */
+interface FunctionsChange {
+  /** The new functions, with the stored secrets that they ask for. */
+  readonly functions: string;
+  /** The slots that ask for a stored secret, and have none. */
+  readonly lost: readonly string[];
+  /** The values of `secretParts`: the functions before, the slots whose secrets are in use again, and those to keep. */
+  readonly secrets: readonly [before: string, used: readonly string[], removed: string];
+}
 
 /**
  * The secrets of functions by slot. Those of the current functions stand in the configurations; one whose function is
@@ -17,10 +43,7 @@ export class SecretSlots {
       this.scope.read(LIVE_FUNCTIONS, [assistantId]),
       this.scope.table("function_secrets").where({ assistantId }).select("slot", "sealedSecret"),
     ]);
-    const former = kept.map(({ slot, sealedSecret }) => [
-      slot,
-      this.scope.ports.crypto.open(sealedSecret, this.context(assistantId, slot)),
-    ]);
+    const former = kept.map(({ slot, sealedSecret }) => [slot, this.opened(assistantId, slot, sealedSecret)]);
     const present = SPOKEN_KINDS.map((kind) => (live ? secretsIn(kind, live[kind]) : {}));
     return Object.assign({}, Object.fromEntries(former), ...present) as SecretsBySlot;
   }
@@ -28,6 +51,32 @@ export class SecretSlots {
   /** Locks the functions of a configuration, and so their secrets, until the end of the transaction. */
   async lock(assistantId: string, kind: SpokenKind): Promise<void> {
     await this.scope.write(LOCKED[kind], [assistantId]);
+  }
+
+  /**
+   * What a change of functions does to secrets, for a statement with `secretParts`.
+   * @param next the new functions, in which `{"stored":true}` stands for a stored secret
+   * @returns undefined if there is no such assistant
+   */
+  async changeOf(assistantId: string, kind: SpokenKind, next: string): Promise<FunctionsChange | undefined> {
+    const slots = slotsIn(kind, next);
+    const [former] = await this.scope.read(FORMER[kind], [assistantId, slots]);
+    if (!former) return undefined;
+    const live = secretsIn(kind, former.functions);
+    const asked = storedSlotsIn(kind, next);
+    const kept = former.kept ?? {};
+    const opened = asked
+      .filter((slot) => Object.hasOwn(kept, slot))
+      .map((slot) => [slot, this.opened(assistantId, slot, kept[slot]!)]);
+    const stored = Object.assign({}, Object.fromEntries(opened), live) as SecretsBySlot;
+    const removed = Object.entries(live)
+      .filter(([slot]) => !slots.includes(slot))
+      .map(([slot, secret]) => [slot, this.sealed(assistantId, slot, secret)]);
+    return {
+      functions: asked.length > 0 ? withSecrets(kind, next, stored) : next,
+      lost: asked.filter((slot) => !Object.hasOwn(stored, slot)),
+      secrets: [former.functions, Object.keys(kept), JSON.stringify(Object.fromEntries(removed))],
+    };
   }
 
   /** Keeps the secrets of functions that a change removes. Runs in its transaction, before the change. */
@@ -43,15 +92,49 @@ export class SecretSlots {
           .insert("function_secrets", {
             assistantId,
             slot,
-            sealedSecret: this.scope.ports.crypto.seal(secret, this.context(assistantId, slot)),
+            sealedSecret: this.sealed(assistantId, slot, secret),
           })
           .onConflict(["organizationId", "assistantId", "slot"])
           .merge();
   }
 
+  private sealed(assistantId: string, slot: string, secret: string): string {
+    return this.scope.ports.crypto.seal(secret, this.context(assistantId, slot));
+  }
+
+  private opened(assistantId: string, slot: string, sealed: string): string {
+    return this.scope.ports.crypto.open(sealed, this.context(assistantId, slot));
+  }
+
   private context(assistantId: string, slot: string): string {
     return `${this.scope.organizationId}/function_secrets/${assistantId}/${slot}`;
   }
+}
+
+interface SecretPieces {
+  /** Id of the assistant. */
+  readonly id: Knex.Raw;
+  readonly kind: SpokenKind;
+  /** `secrets` of a `FunctionsChange`. */
+  readonly values: readonly [before: Knex.Raw, used: Knex.Raw, removed: Knex.Raw];
+}
+
+/**
+ * What a statement that changes functions has besides: a condition that they are still as they were read, and parts that
+ * keep the secrets of functions that are gone.
+ */
+export function secretParts({ db, home }: Pieces, { id, kind, values }: SecretPieces) {
+  const [before, used, removed] = values.map((value) => value.toQuery());
+  const parts: Record<string, Query<unknown>> = {
+    used: db.raw(`delete from function_secrets using changed
+      where function_secrets.organization_id = $1 and function_secrets.assistant_id = ${id.toQuery()}
+        and function_secrets.slot = any(${used}::text[])`),
+    removed: db.raw(`insert into function_secrets (organization_id, assistant_id, slot, sealed_secret)
+      select ${home.id}, ${id.toQuery()}, gone.slot, gone.secret
+      from changed cross join jsonb_each_text(${removed}::jsonb) as gone (slot, secret) ${home.join}
+      on conflict (organization_id, assistant_id, slot) do update set sealed_secret = excluded.sealed_secret`),
+  };
+  return { condition: `${kind}_configurations.functions::text = ${before}`, parts };
 }
 
 const LIVE_FUNCTIONS = statement<LiveFunctions>(({ db }) =>
@@ -63,15 +146,26 @@ const LIVE_FUNCTIONS = statement<LiveFunctions>(({ db }) =>
   where v.organization_id = $1 and v.assistant_id = $2`),
 );
 
-const locked = (kind: SpokenKind) =>
-  statement<{ functions: string }>(({ db }) =>
-    db.raw(`
-    select functions::text from ${kind}_configurations
-    where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2
-    for no key update`),
-  );
-const LOCKED: Readonly<Record<SpokenKind, ReturnType<typeof locked>>> = {
-  voice: locked("voice"),
-  sms: locked("sms"),
-  chat: locked("chat"),
+const perKind = <R>(sqlOf: (kind: SpokenKind) => string) => {
+  const one = (kind: SpokenKind) => statement<R>(({ db }) => db.raw(sqlOf(kind)) as unknown as Query<R>);
+  return { voice: one("voice"), sms: one("sms"), chat: one("chat") };
 };
+
+/** Parameters: the assistant's id, and slots. */
+const FORMER = perKind<Former>(
+  (kind) => `
+  select functions::text, (
+    select jsonb_object_agg(slot, sealed_secret) from function_secrets
+    where function_secrets.organization_id = $1 and function_secrets.assistant_id = $2
+      and function_secrets.slot = any($3::text[])
+  ) as kept
+  from ${kind}_configurations
+  where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2`,
+);
+
+const LOCKED = perKind<{ functions: string }>(
+  (kind) => `
+  select functions::text from ${kind}_configurations
+  where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2
+  for no key update`,
+);

@@ -61,7 +61,8 @@ export async function writeDocument(
   );
   const written = Object.fromEntries(changed);
   for (const [kind, text] of functionsIn(written)) {
-    warnOfLostSecrets(scope, kind, storedSlotsIn(kind, text), secrets);
+    const lost = storedSlotsIn(kind, text).filter((slot) => !Object.hasOwn(secrets, slot));
+    warnOfLostSecrets(scope, kind, lost);
     const functions = withSecrets(kind, text, secrets);
     written[`${kind}.functions`] = functions;
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
