@@ -17,6 +17,8 @@ const ROUNDS = 3;
 /** Loads below the most that is possible, in posts a second, with the share that must be delivered while posting goes on. */
 const PACES = [150, 500];
 const LEAST_SHARE = 0.95;
+/** Speed of posting with a destination, of that without one. */
+const LEAST_SPEED = 0.8;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 /** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about ten minutes and 15 GB. */
 const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
@@ -51,7 +53,7 @@ export async function deliveries(bench: Bench): Promise<void> {
   await db.connect();
   const poster = fork(join("dist", "bench", "poster.js"));
   try {
-    const post = async (side: Side, perSecond?: number): Promise<number> => {
+    const post = async (side: Side, perSecond?: number) => {
       const headers = { ...HEADERS, "Content-Type": "application/json" };
       const posting: Posting = {
         ...{ origin: bench.ours.url, headers, connections: CONNECTIONS, seconds: SECONDS },
@@ -62,7 +64,7 @@ export async function deliveries(bench: Bench): Promise<void> {
       poster.send(posting);
       const [posted] = (await answered) as [Posted];
       if ("failure" in posted) throw new Error(posted.failure);
-      return posted.rate;
+      return posted;
     };
     const { port } = receiver.address() as AddressInfo;
     const alone = await newSide(bench);
@@ -92,7 +94,7 @@ interface Part {
   readonly bench: Bench;
   readonly db: Client;
   readonly arrivals: Arrival[];
-  readonly post: (side: Side, perSecond?: number) => Promise<number>;
+  readonly post: (side: Side, perSecond?: number) => Promise<Exclude<Posted, { failure: string }>>;
   readonly alone: Side;
   readonly heard: Side;
 }
@@ -108,8 +110,8 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   await settled(arrivals);
   const first = arrivals.length;
   for (let round = 0; round < ROUNDS; round++) {
-    rates.alone.push(await post(alone));
-    rates.heard.push(await post(heard));
+    rates.alone.push((await post(alone)).rate);
+    rates.heard.push((await post(heard)).rate);
     rates.during.push(lately(arrivals));
     backlogs.push(await pending(db));
     await drained(db);
@@ -127,7 +129,7 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   table.add({ what: `posts a second without a destination${beside}`, ours: without, unit: "/s", least: 0 });
   table.add({
     what: `posts a second with one, of those without${beside}`,
-    ...{ target: 0.8, ours: withOne, baseline: without, ratio: withOne / without },
+    ...{ target: LEAST_SPEED, ours: withOne, baseline: without, ratio: withOne / without },
   });
   const during = percentile(rates.during, 0.5);
   table.add({
@@ -147,18 +149,24 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
 /** Measures deliveries while somebody posts less than is possible. */
 async function measureAt(
   pace: number,
-  { bench: { table }, db, arrivals, post, heard }: Part,
+  { bench: { table }, db, arrivals, post, alone, heard }: Part,
   beside: string,
 ) {
   await settled(arrivals);
+  const { median: baseline } = await post(alone, pace);
   const first = arrivals.length;
-  const rate = await post(heard, pace);
+  const { rate, median } = await post(heard, pace);
   const delivered = lately(arrivals);
   await drained(db);
   const when = `at ${rate.toFixed(0)} posts a second${beside}`;
   table.add({
     what: `deliveries a second ${when}`,
     ...{ ours: delivered, unit: "/s", least: Math.floor(pace * LEAST_SHARE) },
+  });
+  table.add({ what: `a post ${when}, without a destination, median`, ours: baseline, unit: "ms" });
+  table.add({
+    what: `a post ${when}, median`,
+    ...{ ours: median, unit: "ms", most: Number((baseline / LEAST_SPEED).toFixed(2)) },
   });
   addWaits(table, await firstBytes(db, arrivals.slice(first)), when, [30, 150]);
 }
