@@ -110,18 +110,36 @@ test("every function that runs as the owner sets its search path", async () => {
   expect(loose).toEqual([]);
 });
 
+/** Runs a statement as the role of a URL, in an organization if one is given. */
+async function as(url: string, text: string, organization?: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    if (organization !== undefined)
+      await client.query("select set_config('parley.organization_id', $1, false)", [organization]);
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("the function that searches by the indexes finds chats of the organization only, and nothing for the jobs role", async () => {
+  const { api, database, otherOrganization } = running;
+  const { id } = await api.get("/rest/v1/organization", 200);
+  const other = await otherOrganization();
+  const chatId = await newChat(api, await quietAssistant(api));
+  await say(api, chatId, "A zugzwang of mine", "USER");
+  const search = "select parley_searched_chats('%zugzwang%', null) as id";
+  const url = database.directUrl ?? database.url;
+  expect(await as(url, search, id)).toEqual([{ id: chatId }]);
+  expect(await as(url, search, other.organizationId)).toEqual([]);
+  expect(await as(url, search)).toEqual([]);
+  expect(await as(database.jobsUrl, search, id)).toEqual([]);
+});
+
 describe("the serving role", () => {
-  const asServer = async (text: string, organization?: string): Promise<unknown[]> => {
-    const client = new pg.Client({ connectionString: running.database.directUrl ?? running.database.url });
-    await client.connect();
-    try {
-      if (organization !== undefined)
-        await client.query("select set_config('parley.organization_id', $1, false)", [organization]);
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const asServer = (text: string, organization?: string): Promise<unknown[]> =>
+    as(running.database.directUrl ?? running.database.url, text, organization);
 
   test("sees no rows before an organization is set, and then only its rows", async () => {
     const { api, database, otherOrganization } = running;
@@ -151,13 +169,7 @@ describe("the serving role", () => {
         (await database.query("select 1 from messages where chat_id = $1 and role = 'ASSISTANT'", [chatId]))
           .length === 1,
     );
-    const client = new pg.Client({ connectionString: database.jobsUrl });
-    await client.connect();
-    try {
-      await expect(client.query("select 1 from chats")).rejects.toThrow("permission denied");
-      await expect(client.query("select 1 from graphile_worker.jobs")).resolves.toBeDefined();
-    } finally {
-      await client.end();
-    }
+    await expect(as(database.jobsUrl, "select 1 from chats")).rejects.toThrow("permission denied");
+    await expect(as(database.jobsUrl, "select 1 from graphile_worker.jobs")).resolves.toBeDefined();
   });
 });

@@ -92,10 +92,10 @@ const PARTS = new Set([
 
 /** Tables that a statement uses without a condition on the organization, by their names in the statement. */
 function tablesWithoutOrganization(sql: string): string[] {
-  const FUNCTIONS_AND_JOINS = "unnest|lateral|json_to_recordset";
+  const NO_TABLES = "unnest|lateral|json_to_recordset|set";
   const KEYWORDS = "where|on|join|cross|left|right|inner|order|group|limit|set|as|using|for|union|returning";
   const named = new RegExp(
-    `\\b(?:from|join|into|update)\\s+(?!(?:${FUNCTIONS_AND_JOINS})\\b)([a-z_]+)(?:\\s+(?:as\\s+)?(?!(?:${KEYWORDS})\\b)([a-z_]+))?`,
+    `\\b(?:from|join|into|update)\\s+(?!(?:${NO_TABLES})\\b)([a-z_]+)(?:\\s+(?:as\\s+)?(?!(?:${KEYWORDS})\\b)([a-z_]+))?`,
     "gi",
   );
   const names = [...sql.matchAll(named)].map(([, table, alias]) => alias ?? table!);

@@ -111,3 +111,17 @@ describe("with 200,000 logs, a bounded part of them is read for", () => {
     }
   });
 });
+
+describe("a search for a rare word finds all logs that have it, the newest of which are old,", () => {
+  // Of every 10,000 logs, one has the word.
+  test.each([
+    ["in an assistant", () => `assistantId: "${assistantId}"`, LARGE / 10_000],
+    ["in an organization", () => "", (LARGE + SMALL * SMALL_ASSISTANTS) / 10_000],
+  ])("%s", async (_, place, count) => {
+    const { body } = await running.api.graphql(
+      `{ logs(first: 100, filter: { search: "zugzwang", ${place()} }) { nodes { id } } }`,
+    );
+    expect([body.errors, body.extensions?.warnings]).toEqual([undefined, undefined]);
+    expect(body.data.logs.nodes).toHaveLength(count);
+  });
+});

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import pg from "pg";
 import type { Database } from "../../src/platform/database/database";
 import type { TestDatabase } from "./database";
 
@@ -6,6 +7,7 @@ import type { TestDatabase } from "./database";
 export interface Sent {
   readonly sql: string;
   readonly bindings: readonly unknown[];
+  readonly queryContext?: { readonly organizationId?: string };
 }
 
 /** A node of a plan, with what it did; the blocks are in pages of 8 kB and include those of its parts. */
@@ -35,16 +37,23 @@ export async function statementsOf(
   return found;
 }
 
-/** Runs a statement again. @returns the plan by which PostgreSQL did it */
+/** Runs a statement again, as the role that serves, whose plans may differ because of row-level security. @returns its plan */
 export async function planOf(
-  { query }: Pick<TestDatabase, "query">,
-  { sql, bindings }: Sent,
+  { url, directUrl = url }: Pick<TestDatabase, "url" | "directUrl">,
+  { sql, bindings, queryContext: { organizationId = "" } = {} }: Sent,
 ): Promise<PlanNode> {
-  const [row] = await query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
-    `explain (analyze, buffers, timing off, format json) ${sql}`,
-    [...bindings],
-  );
-  return row!["QUERY PLAN"][0].Plan;
+  const client = new pg.Client({ connectionString: directUrl });
+  await client.connect();
+  try {
+    await client.query("select set_config('parley.organization_id', $1, false)", [organizationId]);
+    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+      `explain (analyze, buffers, timing off, format json) ${sql}`,
+      [...bindings],
+    );
+    return rows[0]!["QUERY PLAN"][0].Plan;
+  } finally {
+    await client.end();
+  }
 }
 
 /** A node and all nodes below it. */

@@ -86,9 +86,10 @@ const updatesOf = (kind: ConfigurationKind) =>
             : undefined;
         const isUnversioned = rest(secrets ? 6 : 2);
         const values = valuesOf(`${kind}.`, kept.map(snake), `${rest(2).toQuery()}::text`);
-        const conditions = [HAS_VERSION(id, isUnversioned), ...(secrets ? [secrets.condition] : [])];
+        rows.whereRaw(`${HAS_VERSION(id, isUnversioned)}`);
+        if (secrets) rows.whereRaw(`${secrets.condition}`);
         return {
-          rows: rows.whereRaw(conditions.join(" and ")).update(changes).returning(COLUMNS[kind]),
+          rows: rows.update(changes).returning(COLUMNS[kind]),
           parts: { ...versionParts(pieces, { id, values, author: rest(1), hasLong }), ...secrets?.parts },
         };
       }, isPrepared),

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
-import { statement, type Pieces, type Query } from "../../platform/database/statement";
+import { statement, type Pieces, type Query, type Statement } from "../../platform/database/statement";
 import {
   secretsIn,
   slotsIn,
@@ -131,7 +131,7 @@ export function secretParts({ db, home }: Pieces, { id, kind, values }: SecretPi
         and function_secrets.slot = any(${used}::text[])`),
     removed: db.raw(`insert into function_secrets (organization_id, assistant_id, slot, sealed_secret)
       select ${home.id}, ${id.toQuery()}, gone.slot, gone.secret
-      from changed cross join jsonb_each_text(${removed}::jsonb) as gone (slot, secret) ${home.join}
+      from changed cross join lateral jsonb_each_text(${removed}::jsonb) as gone (slot, secret) ${home.join}
       on conflict (organization_id, assistant_id, slot) do update set sealed_secret = excluded.sealed_secret`),
   };
   return { condition: `${kind}_configurations.functions::text = ${before}`, parts };
@@ -146,26 +146,31 @@ const LIVE_FUNCTIONS = statement<LiveFunctions>(({ db }) =>
   where v.organization_id = $1 and v.assistant_id = $2`),
 );
 
-const perKind = <R>(sqlOf: (kind: SpokenKind) => string) => {
-  const one = (kind: SpokenKind) => statement<R>(({ db }) => db.raw(sqlOf(kind)) as unknown as Query<R>);
-  return { voice: one("voice"), sms: one("sms"), chat: one("chat") };
-};
+const ofEachKind = <R>(one: (kind: SpokenKind) => Statement<R>) => ({
+  voice: one("voice"),
+  sms: one("sms"),
+  chat: one("chat"),
+});
 
 /** Parameters: the assistant's id, and slots. */
-const FORMER = perKind<Former>(
-  (kind) => `
-  select functions::text, (
-    select jsonb_object_agg(slot, sealed_secret) from function_secrets
-    where function_secrets.organization_id = $1 and function_secrets.assistant_id = $2
-      and function_secrets.slot = any($3::text[])
-  ) as kept
-  from ${kind}_configurations
-  where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2`,
+const FORMER = ofEachKind((kind) =>
+  statement<Former>(({ db }) =>
+    db.raw(`
+    select functions::text, (
+      select jsonb_object_agg(slot, sealed_secret) from function_secrets
+      where function_secrets.organization_id = $1 and function_secrets.assistant_id = $2
+        and function_secrets.slot = any($3::text[])
+    ) as kept
+    from ${kind}_configurations
+    where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2`),
+  ),
 );
 
-const LOCKED = perKind<{ functions: string }>(
-  (kind) => `
-  select functions::text from ${kind}_configurations
-  where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2
-  for no key update`,
+const LOCKED = ofEachKind((kind) =>
+  statement<{ functions: string }>(({ db }) =>
+    db.raw(`
+    select functions::text from ${kind}_configurations
+    where ${kind}_configurations.organization_id = $1 and ${kind}_configurations.assistant_id = $2
+    for no key update`),
+  ),
 );

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import type { Client } from "../../platform/database/knex-client/client";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/lists/order";
 import { sqlOf } from "../../platform/database/statement";
@@ -111,6 +112,15 @@ const RAREST = inBothOrders<Rarest>(
 );
 
 /**
+ * Whether row-level security keeps the role from using the trigram indexes: then a function of the owner searches. On a
+ * Citus cluster, such a function cannot be a part of a statement.
+ */
+function isBehindPolicies(db: Knex): boolean {
+  const { rowSecurity, isDistributed } = (db.client as Client).settings; // as connect makes it
+  return rowSecurity && !isDistributed;
+}
+
+/**
  * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
  * of the list must not replace the index. Parameters: pattern, limit, offset, and the assistant, if it has one.
  */
@@ -122,12 +132,15 @@ const indexedIn = <R>(order: Order, columns: Columns, ofAssistant: boolean): Ind
       const labels = table("chats")
         .select("id")
         .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
-      const found = narrowed(table("chats").whereRaw("id in (select id from found)"))
+      const rows = narrowed(table("chats").whereRaw("id in (select id from found)"))
         .select(...columns)
         .orderBy(byStart(order));
-      for (const rows of ofAssistant ? [messages, labels, found] : []) rows.where("assistantId", $(4));
+      for (const each of ofAssistant ? [messages, labels, rows] : []) each.where("assistantId", $(4));
+      const found = isBehindPolicies(db)
+        ? db.raw("select parley_searched_chats(?, ?) as id", [$(1), ofAssistant ? $(4) : null])
+        : db.raw(`${sqlOf(messages)} union ${sqlOf(labels)}`);
       const query: Knex.Raw = db.raw(
-        `with found as materialized (${sqlOf(messages)} union ${sqlOf(labels)}) ${sqlOf(found)} limit ? offset ?`,
+        `with found as materialized (${found.toQuery()}) ${sqlOf(rows)} limit ? offset ?`,
         [$(2), $(3)],
       );
       return query;

@@ -38,7 +38,8 @@ const batches = new Attached<PendingQuery[]>();
  */
 export function runQuery(db: Knex, caller: object, query: Query, options: QueryOptions): Promise<Row[]> {
   const { tracer } = tracing;
-  (db.client as Client).emit("query", { sql: query.text, bindings: query.values }); // in the caller's context
+  const { text, values } = query;
+  (db.client as Client).emit("query", { sql: text, bindings: values, queryContext: options }); // in the caller's context
   const once = () =>
     tracer
       ? tracer.statement(query.text, () => enqueue(db, caller, query, options))
