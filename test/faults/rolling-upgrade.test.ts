@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { migrations } from "../../src/platform/database/migrations";
 import { Api } from "../support/api";
+import { createCluster, queryAt } from "../support/citus";
 import { SECRET_KEY } from "../support/config";
+import { nodesOf } from "../support/database";
 import {
   afterTest,
   emptyDatabase,
@@ -31,6 +35,23 @@ function lastWithOlderSchema(): string | undefined {
   return undefined;
 }
 
+/** An empty database; on Citus, one that the version has distributed over the nodes. */
+async function databaseFor({ folder }: Version): Promise<string> {
+  const { TEST_CITUS, TEST_POSTGRES } = process.env;
+  if (TEST_CITUS === undefined) return emptyDatabase();
+  const nodes = nodesOf(TEST_POSTGRES!).map((url) => ({ url, port: Number(new URL(url).port) }));
+  const name = `upgrade_${Math.random().toString(36).slice(2)}`;
+  const url = await createCluster({ nodes }, name);
+  afterTest(async () => {
+    for (const node of nodes) await queryAt(node.url, `drop database if exists ${name} with (force)`);
+  });
+  const options = { cwd: folder, env: { ...process.env, ...SETTINGS, DATABASE_URL: url } };
+  const program = ["src/cli/launch.mjs", "cli/distribute"];
+  const { stdout } = await promisify(execFile)(process.execPath, program, options);
+  expect(stdout).toMatch(/^Distributed \d\d tables/m);
+  return url;
+}
+
 /** Versions before SHUTDOWN_DELAY_SECONDS do not wait until the proxy has noticed that they stop. */
 function waitsForProxies({ folder }: Version): boolean {
   const settings = join(folder, ".env.example");
@@ -42,7 +63,7 @@ test(
   async () => {
     const older = UPGRADE_FROM === undefined ? thisVersion() : checkOut(UPGRADE_FROM);
     afterTest(() => older.remove());
-    const database = UPGRADE_FROM === undefined ? preparedDatabase() : emptyDatabase();
+    const database = UPGRADE_FROM === undefined ? preparedDatabase() : databaseFor(older);
     const settings = {
       ...SETTINGS,
       DATABASE_URL: await database,

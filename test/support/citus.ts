@@ -36,11 +36,15 @@ const FLAGS = {
   "citus.enable_statistics_collection": "off",
 };
 
-/** A PostgreSQL of a cluster. */
-export interface CitusNode {
+/** Where a PostgreSQL of a cluster is. */
+interface Address {
   readonly port: number;
   /** URL of its database `postgres`, for the superuser. */
   readonly url: string;
+}
+
+/** A PostgreSQL of a cluster. */
+export interface CitusNode extends Address {
   /** Kills it with SIGKILL. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -116,11 +120,15 @@ async function run(folder: string, url: string, settings: Flags): Promise<ChildP
 export const databaseAt = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
-/** Creates a database on all nodes and makes them a cluster of Citus. @returns the URL at the coordinator */
+/**
+ * Creates a database on all nodes, of which the first is the coordinator, and makes them a cluster of Citus.
+ * @returns the URL at the coordinator
+ */
 export async function createCluster(
-  { coordinator, workers, nodes }: CitusCluster,
+  { nodes }: { readonly nodes: readonly Address[] },
   name: string,
 ): Promise<string> {
+  const [coordinator, ...workers] = nodes as readonly [Address, ...Address[]];
   await Promise.all(
     nodes.map(async ({ url }) => {
       await queryAt(url, `create database ${name}`);
