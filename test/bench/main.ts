@@ -13,6 +13,7 @@ import type { Load } from "./load";
 import { deliveries } from "./deliveries";
 import { events } from "./events";
 import { peers } from "./peers/peers";
+import { pgbouncer } from "./pgbouncer";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
 import { idle } from "./idle";
@@ -197,6 +198,7 @@ const PARTS = {
   limits,
   writers,
   versions,
+  pgbouncer,
   events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
   sms: texting,

@@ -1,9 +1,9 @@
 import { Client } from "pg";
-import { Pool } from "undici";
 import { HEADERS, type Bench } from "./bench";
-import { ratio, type Table } from "./table";
+import { Patches } from "./patches";
+import { interleaved, SIDES, type Rates, type Side } from "./rounds";
+import type { Table } from "./table";
 
-/** Short rounds in turn, so that other load of the machine affects both sides equally. */
 const ROUNDS = Number(process.env.VERSIONS_ROUNDS ?? 31);
 const CHANGES = 150;
 const CONNECTIONS = 8;
@@ -14,10 +14,6 @@ const FEW = 10;
 /** The compiled modules, one of which the baseline replaces: the package has them all in one file. */
 const MAIN = "dist/src/main.js";
 const WITHOUT = "./test/bench/without-versions.cjs";
-
-const SIDES = ["ours", "baseline"] as const;
-type Side = (typeof SIDES)[number];
-type Rates = Record<Side, number>;
 
 /**
  * Compares changes of a configuration on two servers with one database, of which one makes no versions, and pages of
@@ -47,10 +43,9 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
   } finally {
     for (const side of SIDES) await servers[side].stop();
   }
-  const pool = poolOf(ours.url);
-  // A change stores the first version.
-  for (const id of ids.slice(CONNECTIONS, CONNECTIONS + 2)) await change(pool, id, { temperature: 0.5 });
-  await pool.destroy();
+  const first = new Patches(ours.url, ids.slice(CONNECTIONS, CONNECTIONS + 2)); // a change stores the first version
+  await first.rate(2, () => ({ temperature: 0.5 }));
+  await first.stop();
   await fill(db, ids[CONNECTIONS]!, MANY);
   await fill(db, ids[CONNECTIONS + 1]!, FEW);
   await db.end();
@@ -64,7 +59,7 @@ export async function versions({ ours, databaseUrl, encryptionKeys, serve, table
     "page after a cursor": (id, last) => `first: 5, after: "${id}.${last / 2 + 1}"`,
   };
   for (const [what, page] of Object.entries(pages))
-    await interleaved(`${what} of ${MANY} versions, beside ${FEW}`, 0.9, table, async (side) => {
+    await interleaved(`${what} of ${MANY} versions, beside ${FEW}`, 0.9, ROUNDS, table, async (side) => {
       const { id, last } = assistants[side];
       const query = `{ assistant(id: "${id}") { versions(${page(id, last)}) { nodes { number note actor createdAt } pageInfo { hasNextPage hasPreviousPage } } } }`;
       const headers = { ...HEADERS, "Content-Type": "application/json" };
@@ -107,38 +102,18 @@ async function changes(
   { urls, db, table, ids }: Changing,
   body: (n: number) => object,
 ): Promise<void> {
-  let number = 0;
-  const pools = { ours: poolOf(urls.ours), baseline: poolOf(urls.baseline) };
+  const patches = { ours: new Patches(urls.ours, ids), baseline: new Patches(urls.baseline, ids) };
   const made: Rates = { ours: 0, baseline: 0 };
-  await interleaved(`${what} with its version, beside one without`, 0.85, table, async (side) => {
+  await interleaved(`${what} with its version, beside one without`, 0.85, ROUNDS, table, async (side) => {
     const before = await count(db, ids);
-    const until = number + CHANGES;
-    const one = async (id: string) => {
-      while (number < until) await change(pools[side], id, body(number++));
-    };
-    const began = performance.now();
-    await Promise.all(ids.map(one));
-    const seconds = (performance.now() - began) / 1_000;
+    const rate = await patches[side].rate(CHANGES, body);
     made[side] += (await count(db, ids)) - before;
-    return CHANGES / seconds;
+    return rate;
   });
-  await Promise.all(SIDES.map((side) => pools[side].destroy()));
+  await Promise.all(SIDES.map((side) => patches[side].stop()));
   const expected = CHANGES * (ROUNDS + 1);
   if (made.baseline !== 0 || made.ours < expected * 0.9)
     throw new Error(`${expected} changes have made ${made.ours} and ${made.baseline} versions.`);
-}
-
-const poolOf = (url: string) => new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
-
-async function change(pool: Pool, id: string, body: object): Promise<void> {
-  const answer = await pool.request({
-    method: "PATCH",
-    path: `/rest/v1/assistants/${id}/chat`,
-    headers: { ...HEADERS, "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`PATCH: ${answer.statusCode} ${text}`);
 }
 
 async function count(db: Client, ids: readonly string[]): Promise<number> {
@@ -160,20 +135,4 @@ async function fill(db: Client, id: string, versions: number): Promise<void> {
   );
   await db.query("update version_heads set number = $2 where assistant_id = $1", [id, versions]);
   await db.query("vacuum analyze assistant_versions");
-}
-
-/** Runs rounds of both sides, each in the reverse order of the previous one. The first one is a warm-up. */
-async function interleaved(
-  what: string,
-  target: number,
-  table: Table,
-  rateOf: (side: Side) => Promise<number>,
-): Promise<void> {
-  const rounds: Rates[] = [];
-  for (let number = 0; number <= ROUNDS; number++) {
-    const rates: Rates = { ours: 0, baseline: 0 };
-    for (const side of number % 2 === 0 ? SIDES : SIDES.toReversed()) rates[side] = await rateOf(side);
-    if (number > 0) rounds.push(rates);
-  }
-  table.add({ what, target, ...ratio(rounds) });
 }
