@@ -16,6 +16,7 @@ import { peers } from "./peers/peers";
 import { pgbouncer } from "./pgbouncer";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { growth } from "./growth";
+import { guards } from "./guards";
 import { idle } from "./idle";
 import { limits } from "./limits/limits";
 import { memory } from "./memory";
@@ -198,6 +199,7 @@ const PARTS = {
   limits,
   writers,
   versions,
+  guards,
   pgbouncer,
   events, // stops the shared server, so it is the last part that uses it
   calls: speaking,
