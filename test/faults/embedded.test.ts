@@ -2,7 +2,6 @@ import { afterEach, expect, test } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
@@ -12,6 +11,7 @@ import {
   startEmbedded,
 } from "../../src/platform/database/embedded/embedded";
 import { remedyFor } from "../../src/platform/database/embedded/remedy";
+import { roomiest } from "../support/roomiest";
 import { until } from "../support/until";
 
 const ROOT = resolve(__dirname, "../..");
@@ -168,7 +168,7 @@ if (isRoot) {
 }
 
 async function emptyFolder(mode = 0o700): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "parley-embedded-"));
+  const folder = await mkdtemp(join(roomiest(), "parley-embedded-"));
   await chmod(folder, mode);
   afterwards.push(() => rm(folder, { recursive: true, force: true }));
   return folder;

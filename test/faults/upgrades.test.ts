@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
@@ -19,6 +18,7 @@ import { configOf, SECRET_KEY } from "../support/config";
 import { statement, type TestDatabase } from "../support/database";
 import { newChat, said } from "../support/factories";
 import { Receiver } from "../support/receiver";
+import { roomiest } from "../support/roomiest";
 import { rows } from "../support/suite";
 import { until } from "../support/until";
 
@@ -120,7 +120,7 @@ const settings = { ...FAST, ...KEEPING, OUTBOUND_ALLOW: "127.0.0.0/8" };
 
 describe("a database as an earlier version left it", () => {
   const receiver = new Receiver();
-  const dataDir = mkdtempSync(join(tmpdir(), "parley-upgrades-"));
+  const dataDir = mkdtempSync(join(roomiest(), "parley-upgrades-"));
   const some = rows(dumped(), 3);
   /** The first and the newest are always among them. */
   const sample = [...new Set([...some.rows, dumped().at(-1)!])];

@@ -7,6 +7,7 @@ import { afterAll, afterEach } from "@jest/globals";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, inTestedPlaces, statement } from "./database";
+import { roomiest } from "./roomiest";
 import { until } from "./until";
 
 /** Runs a program as `npm run` does. */
@@ -61,9 +62,9 @@ export const afterTest = afterwards(afterEach);
 /** Runs a step after all tests of the file. */
 export const afterTests = afterwards(afterAll);
 
-/** A folder that is removed after the test. */
+/** A folder that is removed after the test. Servers without DATABASE_URL create their database in it. */
 export function emptyFolder(over = afterTest): string {
-  const folder = mkdtempSync(join(tmpdir(), "parley-server-"));
+  const folder = mkdtempSync(join(roomiest(), "parley-server-"));
   over(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

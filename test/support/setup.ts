@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type * as embeddedModule from "../../src/platform/database/embedded/embedded";
@@ -12,6 +11,7 @@ import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 import { setUpCitus } from "./set-up-citus";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
 import { ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "./pgbouncer";
+import { roomiest } from "./roomiest";
 import { SystemPostgres } from "./standby";
 
 const ROOT = join(__dirname, "../..");
@@ -122,24 +122,6 @@ async function restoreOver(postgres: string, template: URL, dataDir: string): Pr
   program("backup", original, folder);
   program("restore", template, folder);
   program("release", template);
-}
-
-const IN_MEMORY = "/dev/shm";
-/** Maximum size of the databases of a run, in bytes. */
-const ROOM = 3 * 2 ** 30;
-
-/**
- * The folder for databases: in memory if there is space, because creating a database on a slow disk takes almost a
- * second.
- */
-function roomiest(): string {
-  try {
-    accessSync(IN_MEMORY, constants.W_OK);
-    const { bavail, bsize } = statfsSync(IN_MEMORY);
-    return bavail * bsize > ROOM ? IN_MEMORY : tmpdir();
-  } catch {
-    return tmpdir();
-  }
 }
 
 async function run(url: string, ...statements: string[]): Promise<void> {

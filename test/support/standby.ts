@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { statement } from "./database";
 import { freePort } from "./free-port";
+import { roomiest } from "./roomiest";
 import { createCluster, identity, isReady, programs, runProgram, startCluster } from "./system-postgres.cjs";
 import { until } from "./until";
 
@@ -101,7 +101,7 @@ export class SystemPostgres {
 }
 
 function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "parley-standby-"));
+  const folder = mkdtempSync(join(roomiest(), "parley-standby-"));
   const { uid, gid } = identity();
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   return folder;
