@@ -310,6 +310,38 @@ describe("the form of a file", () => {
       expect(await place.run(["diff", "."])).toMatchObject(DONE);
     },
   );
+
+  const FOLDED = `prompt: >- # in short
+    You are the receptionist,
+    and you are brief.
+
+    Never give advice.
+  resources: 'We open
+    at nine.'
+  initialMessage: "Good \\u2014 \\
+    day"
+`;
+  test.each([
+    ["\n", "  "],
+    ["\r\n", "  "],
+    ["\n", "        "],
+  ])(
+    "stays for unchanged texts over several lines, with line ends %j and the indentation %j",
+    async (end, indent) => {
+      const folded = FOLDED.replaceAll("    ", `${indent}  `).replaceAll("\n", end);
+      const text = `key: a${end}name: A${end}description: Answers${end}  calls # and more${end}`;
+      const { api, place } = await organization({
+        "assistants/a.yaml": `${text}chat:${end}  temperature: 0.5${end}  ${folded}`,
+      });
+      await channel(api, "a", "Chat", { temperature: 0.6 });
+      expect(await place.run(["pull", "."])).toMatchObject(DONE);
+      expect(place.read("assistants/a.yaml")).toContain(
+        `${text}chat:${end}  temperature: 0.6${end}  ${folded}`,
+      );
+      expect(await place.run(["diff", "."])).toMatchObject(DONE);
+      expect((await place.run(["pull", "."])).stdout).toBe("No file has changed.\n");
+    },
+  );
 });
 
 test("a pull writes texts that YAML 1.1 reads as something else in quotes, and leaves those of a file as they are", async () => {
