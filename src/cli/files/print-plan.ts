@@ -1,7 +1,7 @@
-import { structuredPatch } from "diff";
 import { stringify } from "yaml";
 import { counted } from "../../platform/errors";
 import type { Change } from "./changes";
+import { changedLines } from "./line-changes";
 import { Expanded, isFields, KINDS, Secret } from "./kinds";
 import type { Plan, Step } from "./plan";
 import type { RemoteRecord } from "./remote";
@@ -9,8 +9,6 @@ import type { RemoteRecord } from "./remote";
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
 /** Longest text that is shown on one line. */
 const MAX_SHORT = 100;
-/** Lines around a change. */
-const CONTEXT = 2;
 
 /** The plan, as lines for a person. */
 export function planLines({ steps, others, warnings, drafts }: Plan): string[] {
@@ -49,14 +47,8 @@ function changeLines({ path, before, after }: Change): string[] {
   const name = path.join(".");
   const isShort = [old, now].every((text) => text.length <= MAX_SHORT && !/[\r\n]/.test(text));
   if (isShort) return [`    ${name}: ${visible(old)} → ${visible(now)}`];
-  const { hunks } = structuredPatch("", "", `${old}\n`, `${now}\n`, "", "", { context: CONTEXT });
-  return [
-    `    ${name}:`,
-    ...hunks.flatMap(({ lines }, index) => [
-      ...(index > 0 ? ["      …"] : []),
-      ...lines.map((line) => `      ${line.startsWith(" ") ? line : visible(line)}`.trimEnd()),
-    ]),
-  ];
+  const lines = changedLines(old, now).map((line) => (/^[ …]/.test(line) ? line : visible(line)));
+  return [`    ${name}:`, ...lines.map((line) => `      ${line}`.trimEnd())];
 }
 
 /** A changed line, which may differ only in spaces at its end. */
