@@ -2,6 +2,7 @@ import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
+import { beforeFirstMutation } from "../cli-files/folders";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
 import { upload } from "../support/files";
@@ -134,4 +135,21 @@ test("an export and an import list a file whose stored content was cut off, and 
   expect([imported.code, imported.stdout]).toEqual([2, expect.stringContaining(`[${damaged.id}]`)]);
   const { data } = await copy.get("/rest/v1/files", 200);
   expect(data.map(({ id }: { id: string }) => id)).toEqual([whole.id]);
+});
+
+test("a webhook destination that gets a project while the lists are read stands in the export once", async () => {
+  const { api, secretKey } = await source.otherOrganization();
+  const { project, hook } = await api.gql(`mutation {
+    project: createProject(input: { name: "Shop" }) { id }
+    hook: createWebhookDestination(input: { url: "https://example.com/hook", secret: "a-secret-word" }) { id } }`);
+  const move = () =>
+    api.gql(
+      "mutation ($id: ID!, $input: UpdateWebhookDestinationInput!) { updateWebhookDestination(id: $id, input: $input) { id } }",
+      { id: hook.id, input: { projectId: project.id } },
+    );
+  const { url, stop } = await beforeFirstMutation(source.url, move, `"projectId":"${project.id}"`);
+  const folder = join(emptyFolder(), "export");
+  const { code } = await runToEnd("cli/export", { PARLEY_URL: url, PARLEY_KEY: secretKey }, folder);
+  stop();
+  expect([code, linesIn(folder, "webhook-destinations.ndjson").map(({ id }) => id)]).toEqual([0, [hook.id]]);
 });

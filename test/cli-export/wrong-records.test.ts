@@ -48,15 +48,21 @@ function put(record: Json, [name = "", ...rest]: readonly string[], value: unkno
   else record[name] = value;
 }
 
-/** A copy of the export in which the first record of a part has another value. */
-function changed(part: Part, path: readonly string[], value: unknown): string {
+/** A copy of the export with other records of a part. */
+function copyWith(part: Part, change: (records: Json[]) => Json[]): string {
   const folder = join(emptyFolder(), "copy");
   cpSync(whole, folder, { recursive: true });
-  const records = linesIn(folder, PARTS[part]);
-  put(records[0]!, path, value);
+  const records = change(linesIn(folder, PARTS[part]));
   rewrite(folder, PARTS[part], records.map((one) => `${JSON.stringify(one)}\n`).join(""));
   return folder;
 }
+
+/** A copy of the export in which the first record of a part has another value. */
+const changed = (part: Part, path: readonly string[], value: unknown): string =>
+  copyWith(part, (records) => {
+    put(records[0]!, path, value);
+    return records;
+  });
 
 /** Imports a folder into a new organization. @returns what it lists */
 async function importing(folder: string): Promise<string> {
@@ -87,6 +93,31 @@ test.each<[part: Part, path: string, value: unknown, problem: string]>([
     await expect(checkFolder(changed(part, path.split("."), value))).rejects.toThrow(problem);
   },
 );
+
+const PRESENT = (Object.keys(PARTS) as Part[]).filter((part) => part !== "telephony connections");
+test.each(PRESENT)("a record of %s that stands twice is refused with both places", async (part) => {
+  let last = 0;
+  const folder = copyWith(part, (records) => {
+    last = records.length + 1;
+    return [...records, { ...records[0]!, name: "Another", createdAt: "2030-01-01T00:00:00.000Z" }];
+  });
+  const problem = new RegExp(`${PARTS[part]}:${last}: The record .+ stands in line 1, too\\.`);
+  await expect(checkFolder(folder)).rejects.toThrow(problem);
+});
+
+test.each<[what: string, part: Part, path: string, sentence: string]>([
+  ["a file of an assistant", "assistants", "files", "This assistant names files that are not in the folder"],
+  [
+    "the number of a deployment",
+    "deployments",
+    "telephonyConnectionId",
+    "The phone number of this deployment is not",
+  ],
+])("%s that the folder does not have is listed", async (_, part, path, sentence) => {
+  const folder = changed(part, [path], path === "files" ? [{ id: "gone" }] : "gone");
+  const id = String(linesIn(folder, PARTS[part])[0]!.id);
+  expect(await importing(folder)).toMatch(new RegExp(`  - ${sentence}.* \\[${id}\\]`));
+});
 
 test("a report of an export that is none is refused before anything is stored", async () => {
   const folder = changed("organization", ["x"], 1);

@@ -16,6 +16,7 @@ import {
   type Manifest,
 } from "./format";
 import { LineError, linesOf } from "./lines";
+import { RepeatedRecords } from "./repeated-records";
 
 /** A folder that is no complete export: one problem per line, as `file:line: message`; a missing file has no line. */
 export class DamagedFolderError extends Error {
@@ -106,8 +107,13 @@ async function problemsOfRecords(folder: string): Promise<string[]> {
   const problems: string[] = [];
   for (const part of PART_NAMES) {
     const path = join(folder, PARTS[part]);
-    for await (const { number, line } of linesOf(path))
-      problems.push(...problemsOfRecord(part, line).map((problem) => `${path}:${number}: ${problem}`));
+    const repeated = new RepeatedRecords(part);
+    for await (const { number, line } of linesOf(path)) {
+      const found = problemsOfRecord(part, line);
+      if (found.length === 0) repeated.add(line);
+      problems.push(...found.map((problem) => `${path}:${number}: ${problem}`));
+    }
+    problems.push(...(await repeated.problemsIn(path)));
   }
   const gaps = reportIn(folder);
   if (!gaps) problems.push(`${join(folder, REPORT)}:1: The file is not a report of an export.`);

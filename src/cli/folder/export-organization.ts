@@ -102,12 +102,16 @@ const exportWorkflows = (work: Export): Promise<void> =>
 async function exportDestinations({ server, writer }: Export): Promise<void> {
   const query = `query ($projectId: ID) { webhookDestinations(projectId: $projectId) { ${DESTINATION} } }`;
   writer.begin("webhook destinations", true);
+  const written = new Set<unknown>();
   const read = async (projectId: unknown) => {
     const { data, errors } = await server.read(query, { projectId });
     const [error] = errors;
     if (error?.extensions?.code === "PROJECT_NOT_FOUND") return; // deleted meanwhile
     if (error) throw new UnreadableError(error.extensions?.code ?? "", error.message);
-    writer.append(objectsIn(data.webhookDestinations).toReversed().map(withIds), null);
+    // One that gets a project meanwhile stands in both lists.
+    const left = objectsIn(data.webhookDestinations).filter(({ id }) => !written.has(id));
+    for (const { id } of left) written.add(id);
+    writer.append(left.toReversed().map(withIds), null);
   };
   await read(null);
   for await (const { line } of linesOf(writer.pathOf("projects"))) await read(line.id);

@@ -49,6 +49,8 @@ async function importAssistant(
   const before = await assistantHere(work, id);
   const answer = await target.store("assistant", id, STORE, { input: inputOf(record, files) });
   if (!answer) return false;
+  if (objectsIn(record.files).some((file) => !files.has(file.id)))
+    report.note("This assistant names files that are not in the folder: it was imported without them.", id);
   const { version, updatedAt } = answer.result as JsonObject;
   const isSame = before && isDeepStrictEqual([before.version, before.updatedAt], [version, updatedAt]);
   const servers = await importToolServers(work, record, before);

@@ -61,6 +61,8 @@ export async function importDeployments(work: FolderImport): Promise<void> {
   const kind = { part: "deployments", noun: "deployment", stored } as const;
   const mutation = { mutation: "importDeployment", input: "ImportDeploymentInput" };
   await storeAll(work, { ...kind, ...mutation }, (record) => {
+    if (record.telephonyConnectionId != null && !numbers.has(record.telephonyConnectionId))
+      report.note("The phone number of this deployment is not in the folder.", String(record.id));
     const telephonyConnectionId = numbers.get(record.telephonyConnectionId);
     return {
       ...picked(
