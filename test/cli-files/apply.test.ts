@@ -597,10 +597,42 @@ test("--prune deletes records with a key and without a file, and no others", asy
   expect(keys(deployments)).toEqual(["api-intake", "new", "text-bubble-front-desk"]);
 });
 
-test("a value that the server stores in another form is reported", async () => {
-  const { place } = await fresh();
-  place.replace("assistants/front-desk.yaml", "https://www.example.com", "https://WWW.example.com/");
-  const { code, stderr } = await place.run(["apply", "."]);
+test("an origin may have another form than the server stores, and keeps it", async () => {
+  const { place, api } = await fresh();
+  const path = "assistants/front-desk.yaml";
+  place.replace(
+    path,
+    "- https://www.example.com",
+    "- https://WWW.example.com/ # the shop\n  - HTTP://b.example:80",
+  );
+  expect(await place.run(["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+  const { data } = (await api.gql("{ assistants { data { theme { allowedOrigins } } } }")).assistants;
+  expect(data[0].theme.allowedOrigins).toEqual(["https://www.example.com", "http://b.example"]);
+  expect(await place.run(["diff", "."])).toEqual(SAME);
+  place.replace(path, "temperature: 0.3", "temperature: 0.4");
+  const text = place.read(path);
+  expect((await place.run(["pull", "."])).code).toBe(0);
+  expect(place.read(path)).toBe(text.replace("temperature: 0.4", "temperature: 0.3"));
+  place.replace(path, "- HTTP://b.example:80", "- https://www.example.com:443");
+  const { code, stderr } = await place.run(["validate", "."]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/: allowedOrigins\.1 repeats allowedOrigins\.0\.\n$/),
+  ]);
+});
+
+test("a value that the server has otherwise after an apply is reported with its place", async () => {
+  const { place, api } = await fresh();
+  place.write("assistants/z.yaml", "key: z\nname: The last one\n");
+  const change = async () => {
+    const { data } = (await api.gql("{ assistants { data { id } } }")).assistants;
+    const query = "mutation ($id: ID!) { updateAllowedOrigins(assistantId: $id, origins: []) { id } }";
+    await api.gql(query, { id: data[0].id });
+  };
+  const { url, stop } = await beforeFirstMutation(running.url, change, "The last one");
+  const changed = new Workplace(place.folder, { ...place.running, url }, SECRETS);
+  const { code, stderr } = await changed.run(["apply", "."]);
+  stop();
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(

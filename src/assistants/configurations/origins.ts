@@ -35,7 +35,8 @@ export function checkOrigin(allowedOrigins: readonly string[], origin: string | 
 /** Origins become part of a header, so other characters are not allowed. */
 const ORIGIN = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?$/;
 
-function originOf(entry: string): string | undefined {
+/** The form of an origin that browsers send; undefined for a text that is none. */
+export function originOf(entry: string): string | undefined {
   const text = entry.trim();
   if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   const { origin } = new URL(text);

@@ -1,3 +1,4 @@
+import { originOf } from "../../assistants/configurations/origins";
 import { Attachment, baseOf, FileText } from "./beside";
 import { fieldsOfGraph, namesOfNodes, type Graph } from "./graph";
 import { slugOf } from "./keys";
@@ -70,10 +71,16 @@ function assistant(key: string, fields: Fields, present: Fields, secrets: Secret
     ...document,
     ...Object.fromEntries(channels),
     rag,
-    allowedOrigins,
+    allowedOrigins: originsAs(present.allowedOrigins, allowedOrigins as readonly string[]),
     files: attachments(key, files as readonly KnowledgeFile[], present.files),
   };
 }
+
+/** Origins in the form that a file has for them. */
+const originsAs = (present: unknown, origins: readonly string[]): string[] => {
+  const known = (Array.isArray(present) ? present : []).map(String);
+  return origins.map((origin) => known.find((one) => originOf(one) === origin) ?? origin);
+};
 
 function channelOf(
   key: string,

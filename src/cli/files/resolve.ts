@@ -3,6 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
+import { originOf } from "../../assistants/configurations/origins";
 import { detectType } from "../../assistants/files/describe";
 import {
   CHANNELS,
@@ -59,12 +60,14 @@ export class Resolver {
 
   private async assistant(fields: Fields): Promise<Fields> {
     this.warnings.push(...this.file.warningsOfNumbers("variables"));
+    const origins = fields.allowedOrigins as readonly string[] | undefined;
     const channels = CHANNELS.filter((channel) => isFields(fields[channel]));
     return {
       ...fields,
       ...Object.fromEntries(
         channels.map((channel) => [channel, this.channel(fields[channel] as Fields, channel)]),
       ),
+      ...(origins && { allowedOrigins: origins.map((one) => originOf(one) ?? one) }), // the server stores this form
       ...(Array.isArray(fields.files) && { files: await this.files(fields.files as unknown[]) }),
     };
   }
