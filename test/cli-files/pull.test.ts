@@ -344,6 +344,67 @@ describe("the form of a file", () => {
   );
 });
 
+describe("a comment in a pull", () => {
+  const TEXT = `key: a
+name: A
+
+# Where it may be shown
+allowedOrigins:
+  # All shops:
+
+  # the first shop
+  - https://a.example # a
+  # the second shop
+  - https://b.example # b
+  # no others
+
+# How it answers
+chat:
+  temperature: 0.5
+  # not warmer
+# What it knows
+variables:
+  city: Bern
+`;
+
+  test("stays above the entry or the field that it was above", async () => {
+    const { api, place } = await organization({ "assistants/a.yaml": TEXT });
+    const origins = ["https://c.example", "https://a.example", "https://b.example"];
+    await api.gql(
+      "mutation ($id: ID!, $origins: [String!]!) { updateAllowedOrigins(assistantId: $id, origins: $origins) { id } }",
+      { id: await idOf(api, "a"), origins },
+    );
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    const pulled = place.read("assistants/a.yaml");
+    const [origin, entry] = ["  - https://c.example\n", "  # the first shop\n"];
+    const begin = TEXT.slice(0, TEXT.indexOf("# What it knows")).replace(entry, origin + entry);
+    expect(pulled.slice(0, begin.length)).toBe(begin);
+    expect(pulled).toMatch(/\n {2}chatMode: [^]*\n# What it knows\nvariables:\n {2}city: Bern\n/);
+  });
+
+  test("stays if its entry, the first one, is gone", async () => {
+    const { api, place } = await organization({ "assistants/a.yaml": TEXT });
+    await api.gql(
+      'mutation ($id: ID!) { updateAllowedOrigins(assistantId: $id, origins: ["https://b.example"]) { id } }',
+      { id: await idOf(api, "a") },
+    );
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/a.yaml")).toContain(
+      "  # the first shop\n  # the second shop\n  - https://b.example",
+    );
+  });
+});
+
+test("a byte order mark of a YAML file stays, and a problem has the same place as without it", async () => {
+  const { api, place } = await organization({ "assistants/a.yaml": "\uFEFFkey: a\nname: A\n" });
+  await channel(api, "a", "Chat", { temperature: 0.6 });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(place.read("assistants/a.yaml")).toMatch(/^\uFEFFkey: a\nname: A\n[^]*temperature: 0\.6\n/);
+  expect((await place.run(["pull", "."])).stdout).toBe("No file has changed.\n");
+  place.write("assistants/a.yaml", "\uFEFFkeys: a\nname: A\n");
+  expect((await place.run(["validate", "."])).stderr).toContain("assistants/a.yaml:1:1: Unknown field");
+});
+
 test("a pull writes texts that YAML 1.1 reads as something else in quotes, and leaves those of a file as they are", async () => {
   const variables = { open: "yes", since: "2026-01-02", at: "12:30:00" };
   const { api, place } = await organization({});

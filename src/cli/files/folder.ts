@@ -66,7 +66,8 @@ export function readYaml(folder: string): YamlFile[] {
 
 function open(path: string, kind: Kind): YamlFile | string {
   try {
-    return new YamlFile(path, kind, new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)));
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // pull leaves the byte order mark
+    return new YamlFile(path, kind, decoder.decode(readFileSync(path)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason =

@@ -13,6 +13,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { areFunctions, equal } from "./changes";
+import { keepFirstComment, leaveComment } from "./comments";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
 import { NamedSecret } from "./secret-names";
@@ -168,6 +169,7 @@ export class Merge {
       (one, index) => alike[index] ?? take((plain) => this.sharesAddress(plain, one)),
     );
     const nodes = value.map((one, index) => this.node(renamed[index], one));
+    keepFirstComment(node, node.items[0], nodes);
     node.items = nodes;
     const last = renamed.findLastIndex((one) => one !== undefined);
     if (last >= 0) leaveComment(node, nodes[last + 1]);
@@ -211,13 +213,6 @@ export class Merge {
   private plain(node: unknown): unknown {
     return (node as Node).toJS(this.document) as unknown;
   }
-}
-
-/** Keeps a comment at the end of a collection in its place. @param added the first entry to be added after it */
-function leaveComment(node: YAMLMap | YAMLSeq, added: Node | undefined): void {
-  if (!added || node.comment == null) return;
-  added.commentBefore = node.comment;
-  node.comment = null;
 }
 
 /** A copy of the target of an alias, which may then get other values. */

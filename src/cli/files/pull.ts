@@ -115,7 +115,7 @@ export class Pull {
     };
     const { text, kept } = withAliases(() => attempt(file.document)) ?? attempt(withoutAliases(file.text));
     for (const line of kept) this.print(line);
-    return text;
+    return file.withText(text);
   }
 
   private merged(document: Document, fields: Fields): string {

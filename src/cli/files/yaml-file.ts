@@ -13,6 +13,7 @@ import {
   type Node,
   type YAMLError,
 } from "yaml";
+import { placeComments } from "./comments";
 import { isFields, type Fields, type Kind } from "./kinds";
 
 export type Path = readonly (string | number)[];
@@ -46,19 +47,26 @@ export class YamlFile {
   readonly fields: Fields = {};
   /** Problems that prevent reading the file. */
   readonly problems: readonly string[];
+  /** The text after the byte order mark that it may have. */
+  readonly text: string;
+  private readonly mark: string;
 
   constructor(
     /** As messages name it. */
     readonly path: string,
     readonly kind: Kind,
-    readonly text: string,
+    content: string,
   ) {
+    const text = content.replace(/^\uFEFF/, "");
+    this.text = text;
+    this.mark = content.slice(0, content.length - text.length);
     this.document = parseDocument(text, {
       lineCounter: this.lines,
       prettyErrors: false,
       stringKeys: true,
       resolveKnownTags: false,
     });
+    placeComments(this.document, text);
     const { errors, warnings } = this.document;
     const found = [...errors, ...warnings].map((error) => ({ error, message: meaning(error, text) }));
     // One wrong indentation is a problem of each line after it.
@@ -77,6 +85,11 @@ export class YamlFile {
     } catch (error) {
       this.problems = [this.problem(offsetOf(this.firstAlias), withPeriod((error as Error).message))]; // too many
     }
+  }
+
+  /** The content of the file with another text. */
+  withText(text: string): string {
+    return this.mark + text;
   }
 
   get key(): string {

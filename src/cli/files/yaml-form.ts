@@ -11,6 +11,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { equal } from "./changes";
+import { placeComments } from "./comments";
 
 type Collection = YAMLMap | YAMLSeq;
 
@@ -106,6 +107,7 @@ const valueOf = (text: string): unknown => {
 /** A document with copies in place of its aliases. */
 export function withoutAliases(source: string): Document {
   const document = parseDocument(source, { stringKeys: true });
+  placeComments(document, source);
   visit(document, { Alias: (_, alias) => alias.resolve(document)?.clone() as Node | undefined });
   visit(document, { Value: (_, node) => void delete node.anchor });
   return document;
