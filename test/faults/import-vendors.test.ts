@@ -80,6 +80,14 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     );
   });
 
+  test("a voice that does not exist here is listed once", () => {
+    const [path, value] = sample === vapiSample ? ["voice.voiceId", "nobody"] : ["voice_id", "11labs-nobody"];
+    const { notes } = map(changed(sample, path!, value));
+    expect(notes.filter((note) => note.startsWith(`${path} `))).toEqual([
+      `${path} is "${value}", which is no voice here: the default speaks.`,
+    ]);
+  });
+
   test("a model that is not set is listed", () => {
     const path = sample === vapiSample ? "model.model" : "retellLlmData.model";
     const listed = `${path} is not set: the assistant has the default model of this server.`;

@@ -188,7 +188,10 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   const [, provider, name] = /^([a-z\d]+)-(.+)$/i.exec(id ?? "") ?? [];
   const found = voiceFor(provider, name);
   if (found) fields.take("voice_id");
-  else if (id !== undefined) notes.push(`voice_id is "${id}", which is no voice here: the default speaks.`);
+  else if (id !== undefined) {
+    fields.take("voice_id");
+    notes.push(`voice_id is "${id}", which is no voice here: the default speaks.`);
+  }
   return found ?? {};
 }
 

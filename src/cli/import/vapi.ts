@@ -152,8 +152,10 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   const [provider, voice] = [fields.peek("voice.provider"), fields.peek("voice.voiceId")].map(textOf);
   const found = voiceFor(provider, voice);
   if (found) fields.take("voice.provider", "voice.voiceId");
-  else if (voice !== undefined)
+  else if (voice !== undefined) {
+    fields.take("voice.voiceId");
     notes.push(`voice.voiceId is "${voice}", which is no voice here: the default speaks.`);
+  }
   return found ?? {};
 }
 
