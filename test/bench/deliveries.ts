@@ -72,7 +72,7 @@ export async function deliveries(bench: Bench): Promise<void> {
     const part = { bench, db, arrivals, post, alone, heard };
     // As after the first minute of a new database, when PostgreSQL has gathered statistics.
     for (const side of [alone, heard]) await post(side);
-    await drained(db);
+    await drained(db, heard);
     await db.query("vacuum analyze");
     const all = async (beside: string) => {
       await measure(part, beside);
@@ -113,8 +113,8 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
     rates.alone.push((await post(alone)).rate);
     rates.heard.push((await post(heard)).rate);
     rates.during.push(lately(arrivals));
-    backlogs.push(await pending(db));
-    await drained(db);
+    backlogs.push(await pending(db, heard));
+    await drained(db, heard);
   }
   const waits = await firstBytes(db, arrivals.slice(first));
   const sent = arrivals.length;
@@ -123,7 +123,7 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   const { replayEvents } = await gql<{ replayEvents: { events: number } }>(ours.url, replay, { input });
   while (arrivals.length < sent + Math.min(replayEvents.events, REPLAYED)) await sleep(50);
   const seconds = (arrivals.at(-1)!.at - arrivals[sent]!.at) / 1_000;
-  await drained(db);
+  await drained(db, heard);
 
   const [without, withOne] = [percentile(rates.alone, 0.5), percentile(rates.heard, 0.5)];
   table.add({ what: `posts a second without a destination${beside}`, ours: without, unit: "/s", least: 0 });
@@ -157,7 +157,7 @@ async function measureAt(
   const first = arrivals.length;
   const { rate, median } = await post(heard, pace);
   const delivered = lately(arrivals);
-  await drained(db);
+  await drained(db, heard);
   const when = `at ${rate.toFixed(0)} posts a second${beside}`;
   table.add({
     what: `deliveries a second ${when}`,
@@ -269,15 +269,16 @@ async function firstBytes(db: Client, arrivals: readonly Arrival[]): Promise<num
   return waits;
 }
 
-async function pending(db: Client): Promise<number> {
+async function pending(db: Client, { destinationId }: Side): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    "select count(*)::int as count from deliveries where status = 'PENDING'",
+    "select (count(*) filter (where destination_id = $1))::int as count from deliveries where status = 'PENDING'",
+    [destinationId],
   );
   return rows[0]!.count;
 }
 
-async function drained(db: Client): Promise<void> {
-  while ((await pending(db)) > 0) await sleep(50);
+async function drained(db: Client, side: Side): Promise<void> {
+  while ((await pending(db, side)) > 0) await sleep(50);
 }
 
 /** Waits until nothing has arrived for a second. */
