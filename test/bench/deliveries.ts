@@ -22,8 +22,8 @@ const LEAST_SPEED = 0.8;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 /** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about ten minutes and 15 GB. */
 const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
-/** Events that are sent again at once. */
-const REPLAYED = 10_000;
+/** The most events that a replay sends. */
+const MOST_REPLAYED = 10_000;
 
 interface Arrival {
   readonly id: string;
@@ -80,7 +80,8 @@ export async function deliveries(bench: Bench): Promise<void> {
     };
     await all("");
     if (OLD === 0) return;
-    await addOld(db, heard.destinationId!);
+    const before = await newSide(bench);
+    await addOld(db, before.assistantId, heard.destinationId!);
     await all(`, beside ${OLD} old deliveries`);
   } finally {
     poster.kill();
@@ -99,7 +100,9 @@ interface Part {
   readonly heard: Side;
 }
 
-async function measure({ bench: { ours, table }, db, arrivals, post, alone, heard }: Part, beside: string) {
+async function measure(part: Part, beside: string) {
+  const { bench, db, arrivals, post, alone, heard } = part;
+  const { table } = bench;
   const rates = {
     alone: [] as number[],
     heard: [] as number[],
@@ -109,21 +112,17 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   const backlogs: number[] = [];
   await settled(arrivals);
   const first = arrivals.length;
+  let lastRound = new Date();
   for (let round = 0; round < ROUNDS; round++) {
     rates.alone.push((await post(alone)).rate);
+    lastRound = new Date();
     rates.heard.push((await post(heard)).rate);
     rates.during.push(lately(arrivals));
     backlogs.push(await pending(db, heard));
     await drained(db, heard);
   }
   const waits = await firstBytes(db, arrivals.slice(first));
-  const sent = arrivals.length;
-  const input = { destinationId: heard.destinationId, dryRun: false };
-  const replay = `mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }`;
-  const { replayEvents } = await gql<{ replayEvents: { events: number } }>(ours.url, replay, { input });
-  while (arrivals.length < sent + Math.min(replayEvents.events, REPLAYED)) await sleep(50);
-  const seconds = (arrivals.at(-1)!.at - arrivals[sent]!.at) / 1_000;
-  await drained(db, heard);
+  const heldUp = await replayed(part, lastRound);
 
   const [without, withOne] = [percentile(rates.alone, 0.5), percentile(rates.heard, 0.5)];
   table.add({ what: `posts a second without a destination${beside}`, ours: without, unit: "/s", least: 0 });
@@ -140,10 +139,33 @@ async function measure({ bench: { ours, table }, db, arrivals, post, alone, hear
   });
   table.add({ what: `waiting when posting ends${beside}`, ours: Math.max(...backlogs), unit: "", most: 100 });
   table.add({
-    what: `deliveries a second of ${replayEvents.events} held up in ${CHATS} conversations${beside}`,
-    ...{ ours: replayEvents.events / seconds, unit: "/s", least: 500 },
+    what: `deliveries a second of ${heldUp.events} held up in ${CHATS} conversations${beside}`,
+    ...{ ours: heldUp.events / heldUp.seconds, unit: "/s", least: 500 },
   });
   addWaits(table, waits, `at full load${beside}`);
+}
+
+/** Sends the events of the last round again, at once. @returns their number, and the time from the first arrival to the last */
+async function replayed({ bench, db, arrivals, heard }: Part, since: Date) {
+  const { destinationId, assistantId } = heard;
+  const filter = { assistantId, createdAfter: since.toISOString() };
+  const before = arrivals.length;
+  const { replayEvents } = await gql<{ replayEvents: { events: number } }>(
+    bench.ours.url,
+    `mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }`,
+    { input: { destinationId, filter, dryRun: false } },
+  );
+  const events = Math.min(replayEvents.events, MOST_REPLAYED);
+  while (arrivals.length < before + events) await sleep(50);
+  await drained(db, heard);
+  const again = arrivals.slice(before);
+  const { rows } = await db.query<{ chats: number }>(
+    "select count(distinct chat_id)::int as chats from events where id = any($1)",
+    [again.map(({ id }) => id)],
+  );
+  if (rows[0]!.chats !== CHATS)
+    throw new Error(`The replayed events are of ${rows[0]!.chats} conversations instead of ${CHATS}.`);
+  return { events, seconds: (again.at(-1)!.at - again[0]!.at) / 1_000 };
 }
 
 /** Measures deliveries while somebody posts less than is possible. */
@@ -227,15 +249,15 @@ async function conversations({ ours }: Bench, assistantId: string): Promise<stri
   return bodies;
 }
 
-/** Adds deliveries of ended conversations, which have been made long ago. */
-async function addOld(db: Client, destinationId: string): Promise<void> {
+/** Adds deliveries of ended conversations of an assistant, which have been made long ago. */
+async function addOld(db: Client, assistantId: string, destinationId: string): Promise<void> {
   const batch = 500_000;
   for (let from = 0; from < OLD; from += batch) {
-    const values = [destinationId, from, Math.min(from + batch, OLD) - 1];
+    const values = [destinationId, from, Math.min(from + batch, OLD) - 1, assistantId];
     await db.query(
       `with made as (
         insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
-        select d.organization_id, '00000000-' || lpad(n::text, 27, '0'), 'session-start', 'TEXT', 'old', 'old-' || n / 20, '{}', (3 + n % 1000)::text::xid8,
+        select d.organization_id, '00000000-' || lpad(n::text, 27, '0'), 'session-start', 'TEXT', $4, 'old-' || n / 20, '{}', (3 + n % 1000)::text::xid8,
           now() - interval '20 days'
         from webhook_destinations d, generate_series($2::int, $3::int) n where d.id = $1
         returning organization_id, id, chat_id, created_at
