@@ -72,7 +72,10 @@ const HEAD =
   "| request | REST, of L0 | GraphQL, of L0 | Express + pg, of L0 | PostGraphile, of L0 | Apollo, of L0 | REST ÷ L1 | GraphQL ÷ L1 | GraphQL ÷ PostGraphile | p99 ms: L1 | REST | GraphQL |";
 const LINE = "|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-/** Shares of requests per second, each the median of the rounds with the lowest and highest; a share below its target is marked. */
+/**
+ * Shares of requests per second, each the median of the rounds with the lowest and highest, and medians of the 99th percentiles.
+ * A share below its target and a percentile above L1's are marked.
+ */
 function lineOf({ what, targets }: Workload, rounds: Rounds): string {
   const share = (name: Name, base: Name, least?: number) => {
     const own = rounds[name];
@@ -81,7 +84,12 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
     const mark = least !== undefined && median(shares)! < least ? ` BELOW ${least}` : "";
     return spread(shares, 2) + mark;
   };
-  const p99 = (name: Name) => median((rounds[name] ?? []).map((round) => round.p99))?.toFixed(0) ?? "";
+  const p99 = (name: Name) => median((rounds[name] ?? []).map((round) => round.p99));
+  const slowest = (name: "rest" | "graphql") => {
+    const [own, baseline] = [p99(name), p99("l1")];
+    if (own === undefined) return "";
+    return own.toFixed(0) + (baseline !== undefined && own > baseline ? " ABOVE L1" : "");
+  };
   const cells = [
     what,
     share("rest", "l0"),
@@ -92,7 +100,7 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
     share("rest", "l1", targets.rest),
     share("graphql", "l1", targets.graphql),
     share("graphql", "postgraphile", what === "dashboard" ? 1.2 : undefined),
-    ...[p99("l1"), p99("rest"), p99("graphql")],
+    ...[p99("l1")?.toFixed(0) ?? "", slowest("rest"), slowest("graphql")],
   ];
   return `| ${cells.join(" | ")} |`;
 }
