@@ -46,6 +46,17 @@ export async function addEntries(db: Client, assistantId: string, size: number):
   );
 }
 
+/** Gives an assistant text chats, as many as the logs of another one, and no calls. */
+export async function addTexts(db: Client, assistantId: string, logsOf: string): Promise<void> {
+  await db.query(
+    `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at, last_message_at,
+       ended_at, ended_reason, counted)
+     select organization_id, 'text of ' || id, $1, 'TEXT', 'ended', 'none', label, started_at, last_message_at, ended_at, ended_reason, true
+     from chats where assistant_id = $2`,
+    [assistantId, logsOf],
+  );
+}
+
 const COLUMNS = `id, kind, actor, key_id, person, address, interface, operation, record_type, record_id, fields, created_at, previous_hash, hash`;
 
 /** Most entries are about messages, one in ten by a person. Positions follow the time, and have no gaps. */
@@ -78,7 +89,7 @@ const spans = (after: string, before: string) => ({
   "after a time": `${after}: ${half()}`,
 });
 
-/** Filters of the lists that grow with the conversations. The assistant of the size is `$id`, one without conversations `$quiet`. */
+/** Filters of the lists that grow with the conversations. The assistant of the size is `$id`, one with as many text chats `$texts`, one without conversations `$quiet`. */
 const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   chats: {
     "first page": "",
@@ -92,6 +103,7 @@ const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "first page": "",
     "of an assistant": "assistantId: $id",
     "of an assistant without any": "assistantId: $quiet",
+    "of an assistant with text chats only": "assistantId: $texts",
     "that ring": 'status: "ringing"',
     "of an assistant, that ring": 'assistantId: $id, status: "ringing"',
     "of an unknown user": 'userId: "nobody"',
@@ -134,12 +146,14 @@ const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function listRequests(
   ask: (query: string) => Promise<unknown>,
   quietId: () => string,
+  textsId: () => string,
 ): Record<string, (assistantId: string) => Promise<unknown>> {
   const lists = Object.entries(LISTS).flatMap(([list, filters]) =>
     Object.entries(filters).map(([what, filter]) => [
       `${list}, ${what}`,
       (id: string) => {
-        const given = filter.replace("$id", `"${id}"`).replace("$quiet", `"${quietId()}"`);
+        const ids = { $id: id, $quiet: quietId(), $texts: textsId() };
+        const given = filter.replace(/\$\w+/, (name) => `"${ids[name as keyof typeof ids]}"`); // as LISTS names them
         return ask(
           `{ ${list}${given && `(filter: { ${given} })`} { edges { cursor } pageInfo { hasNextPage } } }`,
         );

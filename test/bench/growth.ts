@@ -3,7 +3,7 @@ import { request } from "undici";
 import { askAnalytics } from "./analytics";
 import { gql, HEADERS, percentile, send, type Bench } from "./bench";
 import { addLogs, DAYS, RARE_WORD } from "./growth-data";
-import { addEntries, listRequests } from "./growth-lists";
+import { addEntries, addTexts, listRequests } from "./growth-lists";
 
 /** Numbers of logs, ascending: an assistant of each size, in one organization. Up to 10,000,000. */
 const SIZES = (process.env.GROWTH_SIZES ?? "1000,100000").split(",").map(Number);
@@ -18,6 +18,7 @@ type Ask = (assistantId: string, size: number) => Promise<unknown>;
 /** Prints the median time of requests about logs for each number of logs, and how it grows. */
 export async function growth({ ours, databaseUrl, table }: Bench): Promise<void> {
   const quiet = await send<{ id: string }>(`${ours.url}/rest/v1/assistants`, { name: "No logs" });
+  const texts = await send<{ id: string }>(`${ours.url}/rest/v1/assistants`, { name: "Text chats" });
   const destination = { url: "http://127.0.0.1:1/", secret: "secret of the benchmark" };
   const { createWebhookDestination: nowhere } = await gql<{ createWebhookDestination: { id: string } }>(
     ours.url,
@@ -29,6 +30,7 @@ export async function growth({ ours, databaseUrl, table }: Bench): Promise<void>
     ...listRequests(
       (query) => gql(ours.url, query),
       () => quiet.id,
+      () => texts.id,
     ),
   };
   const medians = new Map<string, number[]>(Object.keys(requests).map((what) => [what, []]));
@@ -37,7 +39,10 @@ export async function growth({ ours, databaseUrl, table }: Bench): Promise<void>
   for (const size of SIZES) {
     const began = performance.now();
     const { id } = await send<{ id: string }>(`${ours.url}/rest/v1/assistants`, { name: `${size} logs` });
-    await addLogs(db, id, size, addEntries);
+    await addLogs(db, id, size, async () => {
+      await addEntries(db, id, size);
+      await addTexts(db, texts.id, id);
+    });
     console.error(`${size} logs created in ${Math.round((performance.now() - began) / 1_000)} s`);
     // A server that has just started would make the first size look slow, and the growth small.
     if (size === SIZES[0])

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
-import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
+import { expectBoundedReads, statementsOf, unchecked } from "../support/plans";
 import { until } from "../support/until";
 
 const running = useApp();
@@ -136,21 +136,8 @@ async function expected(filter: Filter, order: "asc" | "desc", offset = 0): Prom
   return rows.map(({ id }) => id);
 }
 
-async function expectBounded(tables: RegExp, request: () => Promise<unknown>, most = MOST_BUFFERS) {
-  const statements = await statementsOf(running.app.database, tables, request);
-  const reads = statements.filter(({ sql }) => /^\(?(select|with)/.test(sql));
-  expect(reads.length).toBeGreaterThan(0);
-  for (const statement of reads) {
-    const plan = await planOf(running.database, statement);
-    const scanned = nodesOf(plan).filter(({ "Node Type": type }) => type === "Seq Scan");
-    const large = scanned.filter(({ "Relation Name": name }) => name !== undefined && tables.test(name));
-    expect([statement.sql, large]).toEqual([statement.sql, []]);
-    expect([statement.sql, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < most]).toEqual([
-      statement.sql,
-      true,
-    ]);
-  }
-}
+const expectBounded = (tables: RegExp, request: () => Promise<unknown>, most = MOST_BUFFERS) =>
+  expectBoundedReads(running, tables, request, most);
 
 describe("with 85,000 events, a bounded part of them is read, and the right ones are found, for", () => {
   test.each(CASES)("%s of %s %s", async (...one) => {

@@ -1,3 +1,4 @@
+import { expect } from "@jest/globals";
 import type { Knex } from "knex";
 import pg from "pg";
 import type { Database } from "../../src/platform/database/database";
@@ -58,6 +59,28 @@ export async function planOf(
 
 /** A node and all nodes below it. */
 export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Expects that a request reads at most a number of pages of 8 kB in a statement, and scans none of some tables. */
+export async function expectBoundedReads(
+  { app, database }: { readonly app: { readonly database: Database }; readonly database: TestDatabase },
+  tables: RegExp,
+  request: () => Promise<unknown>,
+  most: number,
+): Promise<void> {
+  const statements = await statementsOf(app.database, tables, request);
+  const reads = statements.filter(({ sql }) => /^\(?(select|with)/.test(sql));
+  expect(reads.length).toBeGreaterThan(0);
+  for (const statement of reads) {
+    const plan = await planOf(database, statement);
+    const scanned = nodesOf(plan).filter(({ "Node Type": type }) => type === "Seq Scan");
+    const large = scanned.filter(({ "Relation Name": name }) => name !== undefined && tables.test(name));
+    expect([statement.sql, large]).toEqual([statement.sql, []]);
+    expect([statement.sql, plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < most]).toEqual([
+      statement.sql,
+      true,
+    ]);
+  }
+}
 
 /** Statements without checks of foreign keys, which take most of the time, and without the time limit of a role behind a pooler. */
 export const unchecked = (text: string): string =>

@@ -11,10 +11,10 @@ import {
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
-import { whereText } from "../../platform/database/values/long-texts";
 import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
+import { fewChats, ofChats, whereCalled, type CalledFilter } from "./few-calls";
 
 /** A phone or web call: its chat and its connection data. The call's id is the chat's. */
 export interface Call extends Pick<
@@ -46,14 +46,7 @@ export interface Call extends Pick<
 /** Engine name of web calls that run in the widget's own page, without a voice engine. */
 export const PAGE = "page";
 
-export interface CallFilter {
-  readonly status?: string | null;
-  readonly assistantId?: string | null;
-  readonly workflowId?: string | null;
-  readonly deploymentId?: string | null;
-  readonly phoneNumber?: string | null;
-  readonly externalId?: string | null;
-  readonly userId?: string | null;
+export interface CallFilter extends CalledFilter {
   /** Placed at or after this time. */
   readonly from?: Date | null;
   /** Placed before this time. */
@@ -144,26 +137,23 @@ export class Calls {
     await checkCursors(() => this.scope.table("calls"), query, { idColumn: "chatId" });
     const placeOf = (cursor: string) =>
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
-    const found = spanned(this.matching(filter), span, ["calls.createdAt", "calls.chatId"], placeOf);
+    const rows = ofChats(this.matching(filter), await fewChats(this.scope, filter));
+    const found = spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf);
     return connectionOf((await found).map(withLabel), query, () => this.count(filter));
   }
 
   /** Reads chats only for conditions on them. */
-  private count(filter: CallFilter): Promise<number> {
-    const { from, to, ...ofChats } = filter;
-    const isOfChats = Object.values(ofChats).some((value) => value != null);
-    if (isOfChats) return countOf(this.matching(filter).clearSelect());
-    return countOf(within(this.scope.table("calls"), { from, to }));
+  private async count(filter: CallFilter): Promise<number> {
+    const { from, to, ...others } = filter;
+    const isOfChats = Object.values(others).some((value) => value != null);
+    const rows = isOfChats
+      ? this.matching(filter).clearSelect()
+      : within(this.scope.table("calls"), { from, to });
+    return countOf(ofChats(rows, await fewChats(this.scope, filter)));
   }
 
   private matching(filter: CallFilter) {
-    const rows = this.joined();
-    const { from, to, externalId, userId, ...equal } = filter;
-    for (const [name, value] of Object.entries({ externalId, userId }))
-      if (value != null) whereText(rows, `chats.${name}`, value);
-    for (const [name, value] of Object.entries(equal))
-      if (value != null) rows.where(`chats.${name}`, value as string);
-    return within(rows, { from, to });
+    return within(whereCalled(this.joined(), filter), filter);
   }
 
   /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */
