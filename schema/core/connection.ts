@@ -59,13 +59,13 @@ export function ConnectionOf<T extends object>(
     nodes!: T[];
     @Field(() => PageInfo, { description: "Position of this page." })
     pageInfo!: PageInfo;
-    count!: () => Promise<number>;
+    count!: () => Promise<number | null>;
     @Field(() => Int, {
       nullable: true,
       description:
-        "Number of entries in the whole list, which is counted only if you ask for it. If counting takes too long, it fails with TIMEOUT, and the page keeps its entries.",
+        "Number of entries in the whole list, which is counted only if you ask for it. If counting takes too long, it fails with TIMEOUT or, for a search in `logs`, is null with a warning; the page keeps its entries.",
     })
-    totalCount(): Promise<number> {
+    totalCount(): Promise<number | null> {
       return this.count();
     }
   }

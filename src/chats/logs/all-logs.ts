@@ -47,6 +47,9 @@ export interface LogFilter extends Omit<LogConditions, "after" | "before" | "unt
   readonly search?: string | null;
 }
 
+/** Time limit for counting what a search finds, in ms: the page and its number have 10 s together. */
+const SEARCH_COUNT_MS = 5_000;
+
 /** Parameter: limit. */
 export const ENTRY_LISTS = inBothOrders(
   (order) =>
@@ -89,15 +92,27 @@ export class AllLogs {
     return connectionOf(rows.map(toEntry), query, count);
   }
 
-  private async count(filter: LogFilter): Promise<number> {
+  /** @returns null with a warning for a search whose results take too long to count */
+  private async count(filter: LogFilter): Promise<number | null> {
     const { type: channel, ...others } = filter;
-    return (await countedChats(this.scope, { channel, ...others })) ?? countOf(this.matching(filter));
+    const known = await countedChats(this.scope, { channel, ...others });
+    if (known !== undefined) return known;
+    if (!filter.search) return countOf(this.matching(filter));
+    const found = await this.countInTime(this.matching(filter), SEARCH_COUNT_MS);
+    if (found !== undefined) return found;
+    this.scope.warn(
+      "totalCount is null, because counting the logs that the search finds took too long. Add a condition such as startedAfter, or search for a longer text.",
+    );
+    return null;
   }
 
   /** The number of ended chats that match a filter. @returns undefined if counting takes longer */
-  async countEnded(filter: LogFilter, timeoutMs: number): Promise<number | undefined> {
+  countEnded(filter: LogFilter, timeoutMs: number): Promise<number | undefined> {
+    return this.countInTime(this.matching(filter).where({ status: "ended" }), timeoutMs);
+  }
+
+  private countInTime(rows: RowsOf<"chats">, timeoutMs: number): Promise<number | undefined> {
     const { organizationId } = this.scope;
-    const rows = this.matching(filter).where({ status: "ended" });
     return countOf(rows.queryContext({ organizationId, timeoutMs })).catch(ifCanceled);
   }
 

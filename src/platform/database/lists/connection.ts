@@ -31,8 +31,8 @@ export interface Connection<T> {
   readonly edges: { readonly cursor: string; readonly node: T }[];
   readonly nodes: T[];
   readonly pageInfo: PageInfo;
-  /** Counts the entries of the whole list. */
-  readonly count: () => Promise<number>;
+  /** Counts the entries of the whole list. Null, with a warning, for a search that takes too long. */
+  readonly count: () => Promise<number | null>;
 }
 
 export interface PageInfo {
