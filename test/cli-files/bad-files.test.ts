@@ -401,6 +401,15 @@ test("two files cannot have the same key", async () => {
   );
 });
 
+test("a text cannot be the file of a record, which a pull would overwrite", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", ok);
+  place.write("assistants/b.yaml", "key: b\nname: B\nchat: { prompt: { file: a.yaml } }\n");
+  expect((await place.run(["validate", "."])).stderr).toBe(
+    "assistants/b.yaml:3:25: a.yaml is the file of a record.\n",
+  );
+});
+
 test("validate reads an attached file once, so its digest and its type are of the same content", async () => {
   const place = workplace();
   place.write("assistants/a.yaml", `${ok}files: [hours.txt]\n`);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { quoted } from "../../platform/errors";
 import { Checker, type Schemas } from "./check";
-import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
+import { isRecord, KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { below, namedBy } from "./places";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
@@ -19,8 +19,6 @@ export interface LocalRecord {
   readonly warnings: readonly string[];
 }
 
-/** Whether a name is that of a file with a record, which no command may overlook: its record would seem deleted. */
-const isRecord = (name: string) => /\.ya?ml$/.test(name) && !name.startsWith(".");
 const looksLikeRecord = (name: string) => /\.(ya?ml|json)$/i.test(name);
 
 /**

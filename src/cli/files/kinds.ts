@@ -8,6 +8,9 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 export const KIND_NAMES = Object.keys(KINDS) as readonly Kind[];
 
+/** Whether a name is that of a file with a record, which no command may overlook: its record would seem deleted. */
+export const isRecord = (name: string): boolean => /\.ya?ml$/.test(name) && !name.startsWith(".");
+
 /** The channels with a configuration of their own. */
 export const CHANNELS = ["voice", "sms", "chat"] as const;
 

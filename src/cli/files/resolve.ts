@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { Readable } from "node:stream";
 import { originOf } from "../../assistants/configurations/origins";
 import { detectType } from "../../assistants/files/describe";
@@ -9,6 +9,8 @@ import {
   CHANNELS,
   Expanded,
   isFields,
+  isRecord,
+  KINDS,
   Secret,
   sentValue,
   withServers,
@@ -204,9 +206,12 @@ export class Resolver {
       return undefined;
     }
     try {
+      const folder = realpathSync(this.surroundings.folder);
       const real = realpathSync(this.beside(path));
-      if (isInside(realpathSync(this.surroundings.folder), real)) return readFileSync(real);
-      this.refuse(at, `${path} is outside the folder.`);
+      if (!isInside(folder, real)) this.refuse(at, `${path} is outside the folder.`);
+      // A pull would write the text in place of the record.
+      else if (isOfRecord(relative(folder, real))) this.refuse(at, `${path} is the file of a record.`);
+      else return readFileSync(real);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       this.refuse(at, code === "ENOENT" ? `${path} does not exist.` : `${path} cannot be read (${code}).`);
@@ -217,6 +222,12 @@ export class Resolver {
   private refuse(path: Path, message: string): void {
     this.problems.push(this.file.problemAt(path, message));
   }
+}
+
+/** @param path from the folder */
+function isOfRecord(path: string): boolean {
+  const [place, name = "", ...deeper] = path.split(sep);
+  return deeper.length === 0 && isRecord(name) && Object.values(KINDS).some(({ folder }) => folder === place);
 }
 
 async function typeOf(bytes: Buffer): Promise<string> {
