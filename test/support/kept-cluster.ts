@@ -14,6 +14,7 @@ import { join, relative } from "node:path";
 
 const ROOT = join(__dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/parley-test");
+const UNFINISHED = "unfinished-";
 /**
  * Sources that determine the content of a new database; the lock file gives the versions of PostgreSQL and of the job
  * queue.
@@ -44,12 +45,16 @@ export function useKeptCluster(dataDir: string): boolean {
 /** Copies a stopped cluster for later runs, and removes older copies. */
 export function keepCluster(dataDir: string): void {
   mkdirSync(CACHE, { recursive: true });
-  const older = readdirSync(CACHE);
-  const unfinished = mkdtempSync(join(CACHE, "unfinished-"));
+  const older = readdirSync(CACHE).filter((name) => !isBeingMade(name));
+  const unfinished = mkdtempSync(join(CACHE, UNFINISHED));
   copy(dataDir, unfinished);
   for (const name of older) rmSync(join(CACHE, name), { recursive: true, force: true });
   renameSync(unfinished, folder());
 }
+
+/** Whether another run is probably making this copy. */
+const isBeingMade = (name: string) =>
+  name.startsWith(UNFINISHED) && Date.now() - statSync(join(CACHE, name)).mtimeMs < 600_000;
 
 /** Copies with `cp`, which preserves owners, because PostgreSQL refuses files of another user. */
 const copy = (from: string, to: string) => execFileSync("cp", ["-a", `${from}/.`, to]);
