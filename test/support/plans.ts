@@ -38,9 +38,12 @@ export async function statementsOf(
   return found;
 }
 
-/** Runs a statement again, as the role that serves, whose plans may differ because of row-level security. @returns its plan */
+/** The database by the role that serves, whose plans may differ from the owner's because of row-level security. */
+type Served = Pick<TestDatabase, "url" | "directUrl">;
+
+/** Runs a statement again. @returns the plan by which PostgreSQL did it */
 export async function planOf(
-  { url, directUrl = url }: Pick<TestDatabase, "url" | "directUrl">,
+  { url, directUrl = url }: Served,
   { sql, bindings, queryContext: { organizationId = "" } = {} }: Sent,
 ): Promise<PlanNode> {
   const client = new pg.Client({ connectionString: directUrl });
@@ -62,7 +65,7 @@ export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? 
 
 /** Expects that a request reads at most a number of pages of 8 kB in a statement, and scans none of some tables. */
 export async function expectBoundedReads(
-  { app, database }: { readonly app: { readonly database: Database }; readonly database: TestDatabase },
+  { app, database }: { readonly app: { readonly database: Database }; readonly database: Served },
   tables: RegExp,
   request: () => Promise<unknown>,
   most: number,
