@@ -36,7 +36,7 @@ const FLAGS = {
   "citus.enable_statistics_collection": "off",
 };
 
-/** Where a PostgreSQL of a cluster is. */
+/** The address of a PostgreSQL in a cluster. */
 interface Address {
   readonly port: number;
   /** URL of its database `postgres`, for the superuser. */

@@ -54,7 +54,7 @@ export class SecretSlots {
   }
 
   /**
-   * What a change of functions does to secrets, for a statement with `secretParts`.
+   * Works out a change of functions, for a statement with `secretParts`.
    * @param next the new functions, in which `{"stored":true}` stands for a stored secret
    * @returns undefined if there is no such assistant
    */
@@ -69,9 +69,7 @@ export class SecretSlots {
       .filter((slot) => Object.hasOwn(kept, slot))
       .map((slot) => [slot, this.opened(assistantId, slot, kept[slot]!)]);
     const stored = Object.assign({}, Object.fromEntries(opened), live) as SecretsBySlot;
-    const removed = Object.entries(live)
-      .filter(([slot]) => !slots.includes(slot))
-      .map(([slot, secret]) => [slot, this.sealed(assistantId, slot, secret)]);
+    const removed = this.sealedWithout(assistantId, live, slots);
     return {
       functions: asked.length > 0 ? withSecrets(kind, next, stored) : next,
       lost: asked.filter((slot) => !Object.hasOwn(stored, slot)),
@@ -83,23 +81,26 @@ export class SecretSlots {
   async keepRemoved(assistantId: string, kind: SpokenKind, next: string): Promise<void> {
     const [live] = await this.scope.write(LOCKED[kind], [assistantId]);
     if (!live) return;
-    const slots = new Set(slotsIn(kind, next));
+    const slots = slotsIn(kind, next);
     const rows = this.scope.table("function_secrets").where({ assistantId });
-    if (slots.size > 0) await rows.whereIn("slot", [...slots]).delete();
-    for (const [slot, secret] of Object.entries(secretsIn(kind, live.functions)))
-      if (!slots.has(slot))
-        await this.scope
-          .insert("function_secrets", {
-            assistantId,
-            slot,
-            sealedSecret: this.sealed(assistantId, slot, secret),
-          })
-          .onConflict(["organizationId", "assistantId", "slot"])
-          .merge();
+    if (slots.length > 0) await rows.whereIn("slot", slots).delete();
+    const removed = this.sealedWithout(assistantId, secretsIn(kind, live.functions), slots);
+    for (const [slot, sealedSecret] of removed)
+      await this.scope
+        .insert("function_secrets", { assistantId, slot, sealedSecret })
+        .onConflict(["organizationId", "assistantId", "slot"])
+        .merge();
   }
 
-  private sealed(assistantId: string, slot: string, secret: string): string {
-    return this.scope.ports.crypto.seal(secret, this.context(assistantId, slot));
+  /** Seals the secrets whose slots are not among these. */
+  private sealedWithout(assistantId: string, secrets: SecretsBySlot, slots: readonly string[]) {
+    const present = new Set(slots);
+    return Object.entries(secrets)
+      .filter(([slot]) => !present.has(slot))
+      .map(([slot, secret]) => {
+        const sealed = this.scope.ports.crypto.seal(secret, this.context(assistantId, slot));
+        return [slot, sealed] as const;
+      });
   }
 
   private opened(assistantId: string, slot: string, sealed: string): string {
@@ -120,8 +121,8 @@ interface SecretPieces {
 }
 
 /**
- * What a statement that changes functions has besides: a condition that they are still as they were read, and parts that
- * keep the secrets of functions that are gone.
+ * Makes the parts of a statement that changes functions: a condition that nobody else has changed them since they were
+ * read, and parts that keep the secrets of removed functions.
  */
 export function secretParts({ db, home }: Pieces, { id, kind, values }: SecretPieces) {
   const [before, used, removed] = values.map((value) => value.toQuery());

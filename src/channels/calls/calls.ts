@@ -137,19 +137,20 @@ export class Calls {
     await checkCursors(() => this.scope.table("calls"), query, { idColumn: "chatId" });
     const placeOf = (cursor: string) =>
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
-    const rows = ofChats(this.matching(filter), await fewChats(this.scope, filter));
+    const ids = await fewChats(this.scope, filter);
+    const rows = ofChats(this.matching(filter), ids);
     const found = spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf);
-    return connectionOf((await found).map(withLabel), query, () => this.count(filter));
+    return connectionOf((await found).map(withLabel), query, () => this.count(filter, ids));
   }
 
-  /** Reads chats only for conditions on them. */
-  private async count(filter: CallFilter): Promise<number> {
+  /** Reads chats only for conditions on them. @param ids of the chats, if these are few */
+  private count(filter: CallFilter, ids: readonly string[] | undefined): Promise<number> {
     const { from, to, ...others } = filter;
     const isOfChats = Object.values(others).some((value) => value != null);
     const rows = isOfChats
       ? this.matching(filter).clearSelect()
       : within(this.scope.table("calls"), { from, to });
-    return countOf(ofChats(rows, await fewChats(this.scope, filter)));
+    return countOf(ofChats(rows, ids));
   }
 
   private matching(filter: CallFilter) {

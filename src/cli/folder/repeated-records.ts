@@ -1,13 +1,14 @@
 import type { Line, Part } from "./format";
 import { linesOf } from "./lines";
 
-/** What only one record of a part may have. */
+/** Tells a record from the others of its part. */
 const identityOf = (part: Part, { id, assistantId, number, uniqueId }: Line): string => {
   if (part === "organization") return "of the organization";
   if (part === "versions") return `${String(assistantId)}, version ${String(number)}`;
   return String(part === "end users" ? uniqueId : id);
 };
 
+/** Size of the filter: 16 MiB. */
 const BITS = 2 ** 27;
 const WORD = 32;
 const SEEDS = [0x811c9dc5, 0x01000193, 0x9e3779b9, 0x85ebca6b];
