@@ -158,6 +158,32 @@ describe("the search in logs", () => {
     expect(labels(await logs(assistant, { search: "hello" }))).toEqual(["hello"]);
   });
 
+  test.each(["1", "20"])("finds what a client says about a chat, with %s on a page", async (take) => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const find = async (search: string) => labels(await logs(assistant, { search, take }));
+    await say(api, await newChat(api, assistant), "I am Kim", "USER");
+    const person = {
+      userName: "Lee",
+      userId: "u1",
+      anonymousId: "a1",
+      externalId: "e1",
+      metadata: { is: "vip" },
+    };
+    for (const given of [...Object.keys(person), "all"] as (keyof typeof person | "all")[]) {
+      const about = given === "all" ? person : { [given]: person[given] };
+      const input = { assistantId: assistant, phoneNumber: "+41445550100", ...about };
+      const place =
+        "mutation ($input: PlaceAssistantCallInput!) { placeAssistantCall(input: $input) { id } }";
+      await api.gql(place, { input });
+    }
+    for (const part of ["lee", "u1", "a1", "e1", '"is": "VIP"'])
+      expect(await find(part)).toHaveLength(Math.min(Number(take), 2));
+    expect(await find('lee u1 a1 e1 {"is"')).toHaveLength(1);
+    expect(await find("kim" + " ".repeat(5))).toEqual(["I am Kim"]);
+    expect(await find("kim" + " ".repeat(6))).toEqual([]);
+  });
+
   test("can be combined with type, order and page", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);

@@ -48,41 +48,45 @@ export const searchReading = <R extends FoundRow>(
 });
 
 /**
+ * The same text for a scan: the text of most chats is only their label, which joining ten parts would make expensive.
+ * A search whose page is full takes 8 % less of PostgreSQL's time by this and by leaving out the places of chats.
+ */
+const SCANNED_TEXT = `case when user_name is null and user_id is null and anonymous_id is null and external_id is null and metadata = '{}'
+  then coalesce(label, phone_number, first_words, '') || '     ' else ${SEARCHABLE_TEXT} end`;
+
+/**
  * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
  * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The time is checked before each
- * message, because conversations may be long. The end of what was searched is looked up only if the page is not full.
- * Parameters: pattern, limit, most ms.
+ * message, because conversations may be long; when it is over, chats count as not searched. The end of what was searched
+ * is looked up only if the page is not full. Parameters: pattern, limit, most ms.
  */
 const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
   new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
     const listOf = (names: readonly string[]) =>
       names.map((name) => db.raw("??", [name]).toQuery()).join(", ");
     const next = narrowed(table("chats")).orderBy(byStart(order));
-    const all = [...new Set([...columns, ...SEARCHED, ...LABEL])];
-    const chunk = sqlOf(next.clone().select(...all));
-    const end = sqlOf(next.clone().select(...columns));
-    const isOver = db.raw("clock_timestamp() > statement_timestamp() + ? * interval '1 ms'", [$(3)]);
+    const chunk = sqlOf(next.clone().select(...new Set([...columns, ...SEARCHED, ...LABEL])));
+    const places = sqlOf(next.clone().select(...columns));
+    const isOver = db.raw("clock_timestamp() > (select statement_timestamp() + ? * interval '1 ms')", [$(3)]);
     const message = table("messages")
-      .select(db.raw("not (?)", [isOver]))
+      .select(db.raw("true"))
       .whereRaw("messages.chat_id = chats.id")
       .whereRaw("(? or content ilike ?)", [isOver, $(1)]);
     const query: Knex.Raw = db.raw(
       `with searched as materialized (
-             select ${listOf(columns)}, place, is_match
-             from (select ${listOf(all)}, row_number() over (order by started_at ${order}, id ${order}) as place from (${chunk} limit ${CHUNK}) as next) as chats
-             cross join lateral (select case when ? then false when ${SEARCHABLE_TEXT} ilike ? then true else (${sqlOf(message)} limit 1) end
-               as is_match) as result
-             where is_match is not null order by started_at ${order}, id ${order} limit ?
+             select ${listOf(columns)}, not (?) as is_match from (${chunk} limit ${CHUNK}) as chats
+             where ? or (${SCANNED_TEXT}) ilike ? or (${sqlOf(message)} limit 1)
+             order by started_at ${order}, id ${order} limit ?
+           ), placed as materialized (
+             select *, row_number() over (order by started_at ${order}, id ${order})::integer as place from (${places} limit ${CHUNK}) as next
            ), ended as (
-             select coalesce(min(place) filter (where not is_match) - 1, ${CHUNK})::integer as searched,
-               count(*) filter (where is_match) as matches from searched
+             select coalesce((select min(place) - 1 from placed where id in (select id from searched where not is_match)), ${CHUNK}) as searched
+             where (select count(*) from searched where is_match) < ?
            )
            select ${listOf(columns)}, false as is_end, 0 as searched from searched where is_match
            union all
-           select last.*, true, searched from ended cross join lateral (
-             select * from (${end} limit ${CHUNK}) as next limit 1 offset greatest(searched - 1, 0)
-           ) as last where matches < ?`,
-      [isOver, $(1), $(2), $(2)],
+           select ${listOf(columns)}, true, searched from placed cross join ended where place = greatest(searched, 1)`,
+      [isOver, isOver, $(1), $(2), $(2)],
     );
     return query;
   });
