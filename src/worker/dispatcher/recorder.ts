@@ -1,4 +1,4 @@
-import { setImmediate as nextRound } from "node:timers/promises";
+import { setImmediate as nextRound, setTimeout as sleep } from "node:timers/promises";
 import { DeliveryQueues, type QueueStep, type StepOutcome } from "../../events/webhooks/queues";
 import type { Scope } from "../../platform/database/scope";
 
@@ -12,8 +12,14 @@ interface WaitingStep {
 }
 
 /**
+ * Pause between two statements of an organization, in ms. At 150 deliveries a second, it saves a third of the CPU time of
+ * PostgreSQL that a delivery adds, and at full load a tenth (`npm run bench -- deliveries`).
+ */
+const PAUSE_MS = 10;
+
+/**
  * Stores what happened to deliveries: one statement at a time per organization, with everything that happened during
- * the last one. So a result is stored at once while little happens, and many share a commit under load.
+ * the last one and a short pause. So a result is stored at once while little happens, and many share a commit under load.
  */
 export class Recorder {
   private readonly waiting = new Map<string, WaitingStep[]>();
@@ -40,6 +46,7 @@ export class Recorder {
       if (steps.length === 0) break;
       this.waiting.set(organizationId, []);
       await this.store(organizationId, steps);
+      await sleep(PAUSE_MS);
     }
     this.waiting.delete(organizationId);
   }
