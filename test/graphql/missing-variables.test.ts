@@ -319,6 +319,24 @@ describe("a workflow", () => {
     ]);
   });
 
+  test("is asked for the names of the node to which the assistant's own variables lead", async () => {
+    const assistantId = await assistantWith("REFUSE", { initialMessage: "", prompt: "", functions: [] });
+    const prompt = (instructions: string) => ({ type: "PROMPT", assistantId, instructions });
+    const ends = { kind: "MODEL", description: "It is over." };
+    const { workflowId } = await newFlow(
+      running.api,
+      { start: { type: "START" }, rome: prompt("{forum}"), other: prompt("{suburb}"), end: { type: "END" } },
+      [
+        ["start", "rome", { kind: "VARIABLE", variable: "own", operator: "EQUALS", value: "Rome" }],
+        ["start", "other"],
+        ["rome", "end", ends],
+        ["other", "end", ends],
+      ],
+    );
+    const { extensions } = await running.api.gqlError(START, { input: { workflowId } });
+    expect(extensions.details.map(({ path }: { path: string }) => path)).toEqual(["input.variables.forum"]);
+  });
+
   test.each([
     ["KEEP", { a: "{x}", b: ["{y} z"], c: "Rome", "{key}": 1 }],
     ["BLANK", { a: "", b: [" z"], c: "Rome", "{key}": 1 }],

@@ -14,7 +14,7 @@ import type { MissingVariables } from "../../platform/database/tables/value-type
 import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { filledTexts, type FilledText } from "../../assistants/configurations/filled-texts";
-import { Values, valuesOf } from "../functions/variables";
+import { valuesOf } from "../functions/variables";
 import type { Flow } from "../workflows/flow";
 import { firstSpeaker } from "../workflows/route";
 import { promptTextsOf, settersOf } from "../workflows/unset-variables";
@@ -61,7 +61,7 @@ async function openingTexts(
 ): Promise<FilledText[]> {
   const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
   if (greetingOnly) return [{ path: GREETING, text: configuration.initialMessage }];
-  const first = flow && firstSpeaker(flow, new Values([variables]));
+  const first = flow && firstSpeaker(flow, valuesOf(variables, assistant));
   const ofFlow = first ? promptTextsOf(flow, first) : [];
   return [
     ...(await filledTexts(scope, configuration)),
