@@ -495,6 +495,25 @@ test("a pull says what to do with the file of a record that the server does not 
   );
 });
 
+test("a pull writes a text in place of no record, even if a file names one as its text", async () => {
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\n",
+    "assistants/b.yaml": "key: b\nname: B\n",
+  });
+  await channel(api, "b", "Chat", { prompt: "One\ntwo" });
+  await channel(api, "b", "Sms", { prompt: "Three\nfour" });
+  const wrong =
+    "key: b\nname: B\nchat: { prompt: { file: a.yaml } }\nsms: { prompt: { file: ../assistants/B.yaml } }\n";
+  place.write("assistants/b.yaml", wrong);
+  const { code, stdout } = await place.run(["pull", "."]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("names b/chat-prompt.md instead of a.yaml: that is the file of a record.\n");
+  expect(place.read("assistants/a.yaml")).toMatch(/^key: a\nname: A\n/);
+  expect(place.read("assistants/b/chat-prompt.md")).toBe("One\ntwo\n");
+  expect(place.read("assistants/b/sms-prompt.md")).toBe("Three\nfour\n");
+  expect(await place.run(["diff", "."])).toMatchObject(DONE);
+});
+
 test("line ends CRLF in text files are those of git, and not part of the text", async () => {
   const { api, place } = await organization({
     "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: p.md } }\n",

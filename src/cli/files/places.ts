@@ -53,20 +53,24 @@ export class Places {
 
   /**
    * Gives a path to each value that is stored outside its YAML file. A value keeps the file that the YAML file names, unless
-   * other records name the same file for another content.
+   * it is that of a record, or other records name the same file for another content.
    * @param others files of records that are not written
    */
   giveTo(drafts: readonly Draft[], others: readonly YamlFile[], print: (line: string) => void): void {
     const fixed = new Set(others.flatMap(namedBy));
+    const records = new Set([...drafts, ...others].map(({ path }) => folded(path)));
     const uses = drafts.flatMap((draft) => besideIn(draft.fields).map((value) => ({ draft, value })));
-    for (const [path, sharing] of byPath(uses))
-      for (const use of leaving(path, sharing, fixed.has(path))) {
+    for (const [path, sharing] of byPath(uses)) {
+      const isRecord = records.has(folded(path));
+      for (const use of isRecord ? sharing : leaving(path, sharing, fixed.has(path))) {
         this.move(use);
         const { draft, value } = use;
-        print(
-          `${draft.path} names ${value.place} instead of ${value.named}: the content differs from that of other records that name this file.`,
-        );
+        const why = isRecord
+          ? "that is the file of a record"
+          : "the content differs from that of other records that name this file";
+        print(`${draft.path} names ${value.place} instead of ${value.named}: ${why}.`);
       }
+    }
     for (const use of uses) if (use.value.place === undefined && !use.value.isInline) this.move(use);
   }
 
