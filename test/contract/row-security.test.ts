@@ -137,6 +137,24 @@ test("the function that searches by the indexes finds chats of the organization 
   expect(await as(database.jobsUrl, search, id)).toEqual([]);
 });
 
+test("the function that finds entries about a person finds those of the organization only, and nothing for the jobs role", async () => {
+  const { database, otherOrganization, api } = running;
+  const { id } = await api.get("/rest/v1/organization", 200);
+  const other = await otherOrganization();
+  await database.query(
+    `insert into audit_events (organization_id, position, id, kind, actor, interface, operation, record_type, fields, created_at, previous_hash, hash)
+     values ($1, 1000000, 'zugzwang', 'CHANGE', 'SECRET', 'GRAPHQL', 'startChat', 'Chat', '[{"name":"uniqueId","digest":"zugzwang"}]', now(), '', '')`,
+    [id],
+  );
+  const search = "select parley_audited_about(array['zugzwang'], 10) as position";
+  const url = database.directUrl ?? database.url;
+  expect(await as(url, search, id)).toEqual([{ position: "1000000" }]);
+  expect(await as(url, search, other.organizationId)).toEqual([]);
+  expect(await as(url, search)).toEqual([]);
+  expect(await as(database.jobsUrl, search, id)).toEqual([]);
+  await database.query("delete from audit_events where id = 'zugzwang'");
+});
+
 describe("the serving role", () => {
   const asServer = (text: string, organization?: string): Promise<unknown[]> =>
     as(running.database.directUrl ?? running.database.url, text, organization);

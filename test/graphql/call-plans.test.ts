@@ -5,11 +5,7 @@ import { newAssistant } from "../support/factories";
 import { expectBoundedReads, unchecked } from "../support/plans";
 import { until } from "../support/until";
 
-/**
- * Without row-level security, under which PostgreSQL does not use the indexes of people's ids: it checks policies before
- * `left`, which these indexes have.
- */
-const running = useApp({ ROW_LEVEL_SECURITY: "false" });
+const running = useApp();
 
 /** Text chats of one assistant, calls of another, and text chats beside a few calls of a third; one a minute each. */
 const LARGE = 60_000;
@@ -76,12 +72,7 @@ async function expected(condition: string): Promise<string[]> {
 
 async function expectCalls(api: Api, filter: object, condition: string, most = MOST_BUFFERS): Promise<void> {
   const bounded = (request: () => Promise<unknown>) =>
-    expectBoundedReads(
-      { app: running.app, database: { url: running.database.ownerUrl } },
-      /\b(calls|chats)\b/,
-      request,
-      most,
-    );
+    expectBoundedReads(running, /\b(calls|chats)\b/, request, most);
   const page = async (query: object) => (await api.gql(LIST, { filter, ...query })).calls;
   const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
   await bounded(() => page({}));

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Conditions, Filter } from "../../platform/database/lists/filtered-statement";
+import { isBehindPolicies } from "../../platform/database/behind-policies";
 import { unprepared, type Condition } from "../../platform/database/statement";
 import type { Scope } from "../../platform/database/scope";
 import { boundByTime, CREATED_AT } from "../../platform/database/lists/time-bounds";
@@ -46,13 +47,18 @@ export async function conditionsOf(
 /** An entry's fields that contain one of some digests. The index has these conditions. */
 const ABOUT = `jsonb_path_exists(fields, '$[*].digest') and jsonb_path_query_array(fields, '$[*].digest') \\?| ?`;
 
-/** Positions of some entries by or about a person, each found by an index. Parameters: digests, limit. */
+/**
+ * Positions of some entries by or about a person, each found by an index. Under row-level security, PostgreSQL does not
+ * use that of digests for the role, so a function of the owner finds these entries. Parameters: digests, limit.
+ */
 const POSITIONS = unprepared<{ readonly position: string }>(({ table, db, $ }) => {
   const digests = db.raw("?::text[]", [$(1)]);
   const positions = () => table("audit_events").select("position");
   const by = positions().whereRaw("person = any(?)", [digests]);
   const of = positions().whereRaw("record_id = any(?)", [digests]);
-  const about = positions().whereRaw(`(${ABOUT})`, [digests]);
+  const about = isBehindPolicies(db)
+    ? db.raw("select parley_audited_about(?, ?) as position", [digests, $(2)])
+    : positions().whereRaw(`(${ABOUT})`, [digests]);
   const query: Knex.Raw = db.raw("(? limit ?) union (? limit ?) union (? limit ?) limit ?", [
     by,
     $(2),

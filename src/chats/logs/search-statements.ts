@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Client } from "../../platform/database/knex-client/client";
+import { isBehindPolicies } from "../../platform/database/behind-policies";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/lists/order";
 import { sqlOf } from "../../platform/database/statement";
@@ -114,15 +114,6 @@ const RAREST = inBothOrders<Rarest>(
       return query;
     }),
 );
-
-/**
- * Whether row-level security keeps the role from using the trigram indexes: then a function of the owner searches. On a
- * Citus cluster, such a function cannot be a part of a statement.
- */
-function isBehindPolicies(db: Knex): boolean {
-  const { rowSecurity, isDistributed } = (db.client as Client).settings; // as connect makes it
-  return rowSecurity && !isDistributed;
-}
 
 /**
  * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
