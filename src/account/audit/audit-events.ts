@@ -53,7 +53,8 @@ export class AuditEvents {
   private async checkPosition(cursor: string, name: CursorName): Promise<void> {
     if (!/^\d{1,18}$/.test(cursor)) unknownCursor(cursor, name);
     const rows = this.scope.table("audit_events").select("position").where("position", ">=", cursor);
-    const [reached] = await rows.limit(1);
+    // Sorted, because PostgreSQL would rather read the table up to the entry.
+    const [reached] = await rows.orderBy("position").limit(1);
     if (!reached) unknownCursor(cursor, name);
   }
 }

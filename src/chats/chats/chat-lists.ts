@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
+import { valueOr } from "../../platform/database/lists/connection";
 import { BOUNDS, byAge, inBothOrders, timeOf, type Order } from "../../platform/database/lists/order";
 import { countPerId, perId } from "../../platform/database/lists/per-id";
 import type { Rows } from "../../platform/database/tables/rows";
@@ -25,7 +26,7 @@ const boundBy =
   (rows, cursor, { table, db }) => {
     const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
     const at = table("chats").select("startedAt").where("id", id);
-    return rows.whereRaw(`(started_at, id) ${operator} (coalesce((?), ?::timestamptz), ?)`, [at, time, id]);
+    return rows.whereRaw(`(started_at, id) ${operator} (${valueOr("?::timestamptz")}, ?)`, [at, time, id]);
   };
 
 /** Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. */

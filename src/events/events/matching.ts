@@ -1,5 +1,5 @@
 import { areStepsDone } from "../../platform/database/done-steps";
-import { spanned, type Place, type Span } from "../../platform/database/lists/connection";
+import { spanned, valueOr, type Place, type Span } from "../../platform/database/lists/connection";
 import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
 import type { RowsOf } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -70,7 +70,7 @@ function placeOf(scope: Scope, id: string): Place {
     .orderBy("id", "desc")
     .limit(1)
     .select("transaction");
-  return { sql: "coalesce((?), '0'::xid8), ?", values: [nearest, id] };
+  return { sql: `${valueOr("'0'::xid8")}, ?`, values: [nearest, id] };
 }
 
 /**

@@ -124,9 +124,16 @@ export function spanned<Q extends Knex.QueryBuilder>(
   return rows;
 }
 
+/**
+ * SQL with a place for a query of a value, and the value instead if it finds none. By itself a query, because PostgreSQL
+ * assumes that `coalesce` may reveal hidden rows: under row-level security it would use no index to compare a column
+ * with it, and read all entries up to a cursor.
+ */
+export const valueOr = (other: string): string => `(select coalesce((?), ${other}))`;
+
 /** The place of a cursor in a list by creation: of its entry or, if that was removed, of the time in the cursor. */
 export const placeByAge = (created: Knex.QueryBuilder, cursor: string): Place => ({
-  sql: "coalesce((?), ?::timestamptz), ?",
+  sql: `${valueOr("?::timestamptz")}, ?`,
   values: [created, timeOf(cursor), cursor],
 });
 
