@@ -5,6 +5,7 @@ import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import type { Passage } from "./knowledge";
+import { searchedFiles } from "./searched-files";
 
 /** Timeout for one question; short, because a person waits for the answer. */
 const QUESTION_TIMEOUT_MS = 3_000;
@@ -49,8 +50,7 @@ const NEAREST = unprepared<PassageRow>(({ db }) =>
   where passage_embeddings.organization_id = $1 and passage_embeddings.model = $3
     and vector_dims(embedding) = vector_dims($4::vector)
     and ((passages.assistant_id = $2 and passages.content = any($5::text[]))
-      or passages.file_id = any(coalesce($7::text[], array(select assistant_files.file_id from assistant_files
-        where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))))
+      or passages.file_id = any(${searchedFiles("$7")}))
   order by embedding <=> $4::vector limit $6`),
 );
 

@@ -4,6 +4,7 @@ import { statement } from "../../platform/database/statement";
 import { withoutCommonWords } from "../../platform/language/question-words";
 import { Embeddings } from "./embeddings";
 import { splitHeading } from "./headings";
+import { searchedFiles } from "./searched-files";
 import { split } from "./split";
 import { byScore, hasWords, searchFiles, searchTexts, type MatchScore } from "./word-search";
 
@@ -133,8 +134,7 @@ const BEGINNINGS = statement<{ text: string }>(({ db }) =>
   select passages.content as text from passages
   left join assistant_files on assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
     and assistant_files.file_id = passages.file_id
-  where passages.organization_id = $1 and passages.file_id = any(coalesce($3::text[], array(
-      select own.file_id from assistant_files own where own.organization_id = $1 and own.assistant_id = $2)))
+  where passages.organization_id = $1 and passages.file_id = any(${searchedFiles("$3")})
     and passages.ordinal < ${MAX_PASSAGES}
   order by passages.ordinal, assistant_files.created_at, passages.file_id limit ${MAX_CANDIDATES}`),
 );

@@ -4,6 +4,7 @@ import { unprepared } from "../../platform/database/statement";
 import { detectLanguage, LANGUAGES, type Language } from "../../platform/language/detect-language";
 import { configurationOf, indexedWords, questionWords } from "../../platform/language/search-words";
 import { splitHeading } from "./headings";
+import { searchedFiles } from "./searched-files";
 
 /** Best matches by rank, which are then sorted by the share of the question's words that they contain. */
 const MAX_COMPARED = 48;
@@ -164,9 +165,7 @@ const IN_FILES = unprepared<FoundInFile>(({ db }) =>
       coalesce(passages.terms, passages.words) as terms,
       ts_rank(coalesce(passages.terms, passages.words), query)::float8 as rank
     from queries
-    join files on files.organization_id = $1 and files.id = any(coalesce($7::text[], array(
-      select assistant_files.file_id from assistant_files
-      where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2)))
+    join files on files.organization_id = $1 and files.id = any(${searchedFiles("$7")})
     join passages on passages.organization_id = $1 and passages.file_id = files.id
       and coalesce(passages.language, 'en') = queries.language
     where coalesce(passages.terms, passages.words) @@ query
