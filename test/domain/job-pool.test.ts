@@ -3,8 +3,29 @@ import pino from "pino";
 import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
+import { until } from "../support/until";
 
-const running = useApp();
+const running = useApp({ WORKER: "on" });
+
+test("a server that starts opens five connections for its jobs, although each worker looks for one", async () => {
+  const [found] = await running.database.query<{ connections: number }>(
+    `select count(*)::integer as connections from pg_stat_activity
+     where datname = current_database() and application_name = 'parley worker'`,
+  );
+  expect(found!.connections).toBe(5);
+});
+
+test("six statements at once use five connections at first, and six later", async () => {
+  const pool = openJobPool(running.database.url, pino({ level: "silent" }));
+  afterTest(() => pool.end());
+  const used = async () => {
+    const statement = () => pool.query<{ pid: number }>("select pg_backend_pid() as pid, pg_sleep(0.05)");
+    const results = await Promise.all(Array.from({ length: 6 }, statement));
+    return new Set(results.map(({ rows: [row] }) => row!.pid)).size;
+  };
+  expect(await used()).toBe(5);
+  await until(async () => (await used()) === 6);
+});
 
 test("a connection that is released twice is returned once, and its next user keeps it", async () => {
   const pool = openJobPool(running.database.url, pino({ level: "silent" }));

@@ -9,6 +9,13 @@ type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined
 
 /** Most jobs wait for something other than the database, so there are fewer connections than job slots. */
 const MAX_CONNECTIONS = 15;
+/**
+ * Connections of a start, of which three listen. Each of 38 workers looks for a job then, and again when the periodic jobs
+ * are enqueued. These statements are so short that opening a connection costs more than waiting for another.
+ */
+const FIRST_CONNECTIONS = 5;
+/** How long a start takes, in ms. */
+const START_MS = 3_000;
 /** An idle connection is closed after this time; a new one costs PostgreSQL as much as some hundred statements. */
 const IDLE_TIMEOUT_MS = 120_000;
 /** How long the end of the pool waits for a database that does not close a connection, in ms. */
@@ -79,7 +86,7 @@ const useOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolUse => ({
   most: MAX_CONNECTIONS,
 });
 
-/** Opens the connections that find and record jobs; errors of a connection are logged. */
+/** Opens the connections that find and record jobs, at first only few; errors of a connection are logged. */
 export function openJobPool(
   connectionString: string,
   logger: Logger,
@@ -89,11 +96,12 @@ export function openJobPool(
   const options = "-c synchronous_commit=off";
   const pool = new JobPool({
     connectionString,
-    max: MAX_CONNECTIONS,
+    max: FIRST_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     application_name: "parley worker",
     options,
   });
+  setTimeout(() => (pool.options.max = MAX_CONNECTIONS), START_MS).unref();
   reports?.watchPool("worker", () => useOf(pool));
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
