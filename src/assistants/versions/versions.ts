@@ -51,8 +51,9 @@ const OF_ASSISTANTS = inBothOrders((order) =>
       narrowed(
         table("assistant_versions")
           .select("assistantId", "number", "note", "actor", "keyId", "userId", "createdAt")
-          .whereRaw("assistant_id = wanted.id"),
-      ).orderBy("number", order),
+          // Not "=": PostgreSQL then expects few versions, and sorts all of an assistant instead of reading the first ones.
+          .whereRaw("assistant_id between wanted.id and wanted.id"),
+      ).orderBy(["assistantId", "number"].map((column) => ({ column, order }))),
     {
       conditions: {
         after: (rows, value) => rows.whereRaw(`number ${BOUNDS[order].after} ?::integer`, [value]),
@@ -75,7 +76,9 @@ const CURRENT = statement<VersionRow>(({ db }) =>
   db.raw(`
   select a.id as assistant_id, v.number, v.note, v.actor, v.key_id, v.user_id, v.created_at
   from assistants a join version_heads h on h.organization_id = $1 and h.assistant_id = a.id
-  join assistant_versions v on v.organization_id = $1 and v.assistant_id = h.assistant_id and v.number = h.number
+  cross join lateral ( -- with an offset, so that its number is known before versions are read
+    select * from assistant_versions v
+    where v.organization_id = $1 and v.assistant_id = h.assistant_id and v.number = h.number offset 0) v
   where a.organization_id = $1 and a.id = any($2::text[])
   union all
   select a.id, 1, null, coalesce(a.created_by->>'actor', 'SYSTEM'), a.created_by->>'keyId', a.created_by->>'userId',

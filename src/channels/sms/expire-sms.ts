@@ -23,7 +23,7 @@ async function expireSome(scope: Scope): Promise<boolean> {
     const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
       const old = scope.table(table).select(key).limit(BATCH_SIZE);
       old.whereRaw("created_at < now() - ? * interval '1 day'", [RETENTION_DAYS]);
-      return await scope.table(table).whereIn(key, old).delete();
+      return await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
     };
     const gone = {
       received: await remove("sms_received", "messageSid"),

@@ -62,7 +62,7 @@ const CREATE_LEDGER = statement(({ db }) =>
   db.raw(`
   insert into ledger_heads (organization_id, position)
   select $1, coalesce((select transaction::text::bigint from events
-    where events.organization_id = $1 and transaction is not null order by transaction desc limit 1), 0)
+    where events.organization_id = $1 and transaction is not null order by events.transaction desc limit 1), 0)
   on conflict do nothing`),
 );
 

@@ -108,7 +108,7 @@ async function expireOf(
       .whereNull("chatId")
       .whereRaw("created_at < now() - ? * interval '1 day'", [days])
       .limit(TEXT_BATCH_SIZE);
-    const texts = await scope.table(table).whereIn(key, old).delete();
+    const texts = await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
     operation.count({ texts });
     return texts === TEXT_BATCH_SIZE;
   });
