@@ -57,28 +57,11 @@ const TOTALS: readonly Exception[] = [
 
 /** Find a person's records without an index that row-level security lets them use. */
 const PEOPLE: readonly Exception[] = [
-  {
-    statement: /left\("(chats"\.")?(user_id|anonymous_id|external_id)", 255\)/,
-    most: 10_000,
-    why: "ids of people",
-  },
   { statement: /sms_received\.sms ->> 'from'/, most: 1_000, why: "texts of a phone number" },
-  {
-    statement: /from "sms_contacts" .* "phone_number" = /,
-    most: 1_000,
-    why: "the contacts of a phone number",
-  },
   { statement: /files\.metadata ->> /, most: 1_000, why: "files that name a person" },
-  { statement: /end_user_exports\.chat_ids && /, most: 1_000, why: "exports that contain a person's chats" },
-  { statement: /record_id = any\(.*\) limit/s, most: 3_000, why: "entries of the audit log about a person" },
 ];
 
-/** Need an index by organization and age. */
-const TEXTS: readonly Exception[] = [
-  { statement: /^delete from "sms_(sent|received)"/, most: 3_000, why: "old texts" },
-];
-
-const EXCEPTIONS = [...BATCHES, ...TOTALS, ...PEOPLE, ...TEXTS];
+const EXCEPTIONS = [...BATCHES, ...TOTALS, ...PEOPLE];
 
 const pagesOf = (plan: PlanNode) => plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
 

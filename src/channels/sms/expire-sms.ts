@@ -21,7 +21,7 @@ async function expireSome(scope: Scope): Promise<boolean> {
   const operation = jobOf("sms.expire", "Text", null);
   return scope.audited(operation).transaction(async (scope) => {
     const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
-      const old = scope.table(table).select(key).limit(BATCH_SIZE);
+      const old = scope.table(table).select(key).orderBy("createdAt").limit(BATCH_SIZE);
       old.whereRaw("created_at < now() - ? * interval '1 day'", [RETENTION_DAYS]);
       return await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
     };

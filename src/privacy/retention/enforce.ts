@@ -107,6 +107,7 @@ async function expireOf(
       .select(key)
       .whereNull("chatId")
       .whereRaw("created_at < now() - ? * interval '1 day'", [days])
+      .orderBy("createdAt")
       .limit(TEXT_BATCH_SIZE);
     const texts = await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
     operation.count({ texts });
