@@ -209,7 +209,7 @@ describe("retention", () => {
     );
     const [own] = statements.filter(({ bindings }) => bindings.includes(organizationId));
     const plan = await planOf(database, own!);
-    expect(JSON.stringify(plan)).toContain('"chats_of_organization_by_age"');
-    expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]).toBeLessThan(20);
+    expect(JSON.stringify(plan)).toMatch(/"chats_of_organization_by_age(_\d+)?"/); // of a shard on Citus
+    expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]).toBeLessThan(100); // all logs have 140
   });
 });
