@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 
 const IN_MEMORY = "/dev/shm";
 /** Maximum size of the databases of a run, in bytes. */
-const ROOM = 3 * 2 ** 30;
+const ROOM = 6 * 2 ** 30;
 
 /**
  * The folder for databases: in memory if there is space. Creating a database on a slow disk takes almost a second, and
