@@ -8,7 +8,7 @@ import { Database } from "../../src/platform/database/database";
 import type { Scope } from "../../src/platform/database/scope";
 import { DELIVERY_POOL } from "../../src/start/start-background";
 import { useApp } from "../support/app";
-import { nodesOf, planOf, statementsOf, unchecked } from "../support/plans";
+import { nodesOf, pagesOf, planOf, statementsOf, unchecked } from "../support/plans";
 
 /** Without a worker, so that nothing is delivered. */
 const running = useApp({ WORKER: "off" });
@@ -185,7 +185,7 @@ test.each(["without", "with"])(
     );
     expect(Math.max(...read)).toBeGreaterThanOrEqual(2_000);
     expect(Math.max(...read)).toBeLessThanOrEqual(CHATS * OF_CHAT);
-    const blocks = scans.map((node) => node["Shared Hit Blocks"] + node["Shared Read Blocks"]);
+    const blocks = scans.map(pagesOf);
     expect(Math.max(...blocks)).toBeLessThanOrEqual(3 * CHATS * OF_CHAT);
   },
 );

@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from "../support/database";
 import { runRemovals, runRequests, type Progress } from "../support/every-statement";
 import { explainAll, hearPlans, type Explained } from "../support/explained";
 import { fillLarge } from "../support/large-organization";
-import { nodesOf, type PlanNode } from "../support/plans";
+import { nodesOf, pagesOf, type PlanNode } from "../support/plans";
 import { buildWorld, type World } from "../support/world";
 
 /** Pages of 8 kB that a statement may read. A full read takes 500 of small tables, and more than 4,000 of large ones. */
@@ -73,8 +73,6 @@ const PEOPLE: readonly Exception[] = [
 
 const EXCEPTIONS = [...BATCHES, ...SWEEPS, ...TOTALS, ...PEOPLE];
 
-const pagesOf = (plan: PlanNode) => plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
-
 const scanned = (plan: PlanNode): string[] =>
   nodesOf(plan)
     .filter((node) => node["Node Type"] === "Seq Scan")
@@ -84,7 +82,7 @@ const scanned = (plan: PlanNode): string[] =>
     )
     .map((node) => node["Relation Name"] ?? "");
 
-/** What is wrong with a statement: the tables that it scans, and the pages that it reads if they are too many. */
+/** Names the tables that a statement scans and the pages that it reads. @returns undefined if both are within bounds */
 function problemOf({ text, parameters, plan }: Explained): object | undefined {
   if (OF_PACKAGES.test(text)) return undefined;
   const exception = EXCEPTIONS.find(({ statement }) => statement.test(text));

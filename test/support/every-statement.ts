@@ -65,7 +65,7 @@ const FILTERS: Readonly<Record<string, (world: World) => unknown>> = {
 /** Filters that a list refuses without another one. */
 const WITH: Readonly<Record<string, string>> = { assistantVersion: "assistantId" };
 
-/** What runs at the moment, for messages. */
+/** The request or task that runs at the moment, for messages. */
 export interface Progress {
   now: string;
   /** Requests that were refused, of which statements are missing. */

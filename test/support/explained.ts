@@ -11,7 +11,7 @@ export interface Explained {
   readonly isPrepared: boolean;
 }
 
-/** Of a role: PostgreSQL sends the plan of each statement to its client once the statement has ended. */
+/** Settings of a role for which PostgreSQL sends the plan of each statement to the client once it has ended. */
 const SETTINGS: Readonly<Record<string, string>> = {
   session_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "0",

@@ -71,7 +71,7 @@ const GROWING = ({
   fileId,
 }: World): Readonly<Record<string, readonly [number, Values]>> => {
   const owner = `case when n <= ${LARGE} then '${assistantId}' else 'small-' || n % ${SMALL_ASSISTANTS} end`;
-  /** Of the log, of which every fourth is a call. */
+  /** The id of the n-th call: every fourth log is one. */
   const call = "'log-' || lpad((4 * n - 1)::text, 6, '0')";
   return {
     chats: [
@@ -254,7 +254,7 @@ const GROWING = ({
   };
 };
 
-/** What rows of other organizations need, so that no job has work with them. */
+/** Values of rows of other organizations with which no job has work. */
 const OF_OTHERS: Readonly<Record<string, Values>> = {
   chats: { status: "'ended'", ended_at: "now()", counted: "true" },
   events: { transaction: "'3'" },

@@ -38,7 +38,10 @@ const FIRST_EVENTS: Span = { take: 9_999, order: "asc", after: null, before: nul
 /** Pending deliveries of a disabled destination that one statement marks as failed. */
 const FAILED_AT_ONCE = 1_000;
 
-/** By status: `unmade` is for any but DELIVERED, which have an index of their own, also in a plan for all values. */
+/**
+ * Conditions on the status. `unmade` takes any but DELIVERED and says so, because a plan for all values uses the index of
+ * such deliveries only then.
+ */
 const STATUS: Conditions<"status" | "unmade"> = {
   status: (rows, value) => rows.where({ status: value }),
   unmade: (rows, value) => rows.where({ status: value }).whereRaw("status <> 'DELIVERED'"),

@@ -14,7 +14,7 @@ const MAX_CONNECTIONS = 15;
  * are enqueued. These statements are so short that opening a connection costs more than waiting for another.
  */
 const FIRST_CONNECTIONS = 5;
-/** How long a start takes, in ms. */
+/** Duration of a start, in ms. */
 const START_MS = 3_000;
 /** An idle connection is closed after this time; a new one costs PostgreSQL as much as some hundred statements. */
 const IDLE_TIMEOUT_MS = 120_000;
