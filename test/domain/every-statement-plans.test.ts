@@ -27,11 +27,16 @@ const BATCHES: readonly Exception[] = [
   { statement: /^\s*with head as/, most: 60_000, why: "gives up to 2,000 events their positions" },
   { statement: /parley_keep_facts|conversation_facts_kept/, most: 6_000, why: "measures up to 100 chats" },
   { statement: /^update "chats" set "recording_url"/, most: 5_000, why: "changes 100 chats" },
-  { statement: /^with searched|^select place/, most: 6_000, why: "searches up to 500 logs at a time" },
+  { statement: /^\(select .*as stop|^select place/, most: 6_000, why: "searches up to 500 logs at a time" },
   {
     statement: /parley_measure|28 \+ coalesce\(pg_column_size/,
     most: 6_000,
     why: "measures up to 10,000 rows",
+  },
+  {
+    statement: /^\s*with asked as .* renewed as/,
+    most: 6_000,
+    why: "renews the claims of all deliveries on their way",
   },
   {
     statement: /parley_repair_queues|^\s*with looked/,

@@ -22,16 +22,17 @@ const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"]
 type Columns = readonly (keyof EntryRow)[];
 export type FoundRow = Pick<EntryRow, "id">;
 
-/** A match or, at the end, the last chat that was searched, with their number; 0 if the first one alone takes too long. */
-type Scanned<R> = R & { readonly isEnd: boolean; readonly searched: number };
-type Next<R> = FilteredStatement<Scanned<R>, keyof LogConditions>;
+/** A match or, with a reason, where a search stopped: the first chat for which there was no time, or the last of the chunk. */
+type Scanned<R> = R & { readonly stop: "TIME" | "END" | null };
+type Next<R> = FilteredStatement<R, keyof LogConditions>;
 type Indexed<R> = FilteredStatement<R, IndexedConditions>;
 export type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
 type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 
 /** The statements of searches that return some columns. */
 export interface SearchStatements<R> {
-  readonly next: Readonly<Record<Order, Next<R>>>;
+  readonly next: Readonly<Record<Order, Next<Scanned<R>>>>;
+  readonly places: Readonly<Record<Order, Next<R>>>;
   readonly rarest: Readonly<Record<Order, Rarest>>;
   readonly ofAssistant: Readonly<Record<Order, Indexed<R>>>;
   readonly ofAll: Readonly<Record<Order, Indexed<R>>>;
@@ -42,53 +43,55 @@ export const searchReading = <R extends FoundRow>(
   columns: readonly (keyof R & keyof EntryRow)[],
 ): SearchStatements<R> => ({
   next: inBothOrders((order) => nextIn(order, columns)),
+  places: inBothOrders((order) => placesIn(order, columns)),
   rarest: RAREST,
   ofAssistant: inBothOrders((order) => indexedIn(order, columns, true)),
   ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
 });
 
-/**
- * The same text for a scan: the text of most chats is only their label, which joining ten parts would make expensive.
- * A search whose page is full takes 8 % less of PostgreSQL's time by this and by leaving out the places of chats.
- */
+/** The same text for a scan: the text of most chats is only their label, which joining ten parts would make expensive. */
 const SCANNED_TEXT = `case when user_name is null and user_id is null and anonymous_id is null and external_id is null and metadata = '{}'
   then coalesce(label, phone_number, first_words, '') || '     ' else ${SEARCHABLE_TEXT} end`;
 
+/** First messages of a chat that are searched without a look at the clock. A message has at most 1 MiB. */
+const UNTIMED = 16;
+
 /**
- * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
- * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The time is checked before each
- * message, because conversations may be long; when it is over, chats count as not searched. The end of what was searched
- * is looked up only if the page is not full. Parameters: pattern, limit, most ms.
+ * Scans the next chats, until the page is full. The limit in the ordered inner query lets the outer one stop there, and a
+ * scalar subquery, unlike `exists`, is never answered by a hash of all messages. Messages come before the other text,
+ * because a page that is full is mostly so by common words in them. The time is checked before each chat and each later
+ * message of a long one. The end of the chunk is only read if the page is not full: the parts of `union all` run one
+ * after the other, as PostgreSQL never runs parts with a limit in parallel. Parameters: pattern, limit, most ms.
  */
-const nextIn = <R>(order: Order, columns: Columns): Next<R> =>
+const nextIn = <R>(order: Order, columns: Columns): Next<Scanned<R>> =>
   new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
     const listOf = (names: readonly string[]) =>
       names.map((name) => db.raw("??", [name]).toQuery()).join(", ");
     const next = narrowed(table("chats")).orderBy(byStart(order));
     const chunk = sqlOf(next.clone().select(...new Set([...columns, ...SEARCHED, ...LABEL])));
-    const places = sqlOf(next.clone().select(...columns));
+    const end = sqlOf(next.select(...columns, db.raw("'END'")));
     const isOver = db.raw("clock_timestamp() > (select statement_timestamp() + ? * interval '1 ms')", [$(3)]);
     const message = table("messages")
       .select(db.raw("true"))
       .whereRaw("messages.chat_id = chats.id")
-      .whereRaw("(? or content ilike ?)", [isOver, $(1)]);
+      .whereRaw(`(sequence > ${UNTIMED} and ? or content ilike ?)`, [isOver, $(1)]);
     const query: Knex.Raw = db.raw(
-      `with searched as materialized (
-             select ${listOf(columns)}, not (?) as is_match from (${chunk} limit ${CHUNK}) as chats
-             where ? or (${SCANNED_TEXT}) ilike ? or (${sqlOf(message)} limit 1)
-             order by started_at ${order}, id ${order} limit ?
-           ), placed as materialized (
-             select *, row_number() over (order by started_at ${order}, id ${order})::integer as place from (${places} limit ${CHUNK}) as next
-           ), ended as (
-             select coalesce((select min(place) - 1 from placed where id in (select id from searched where not is_match)), ${CHUNK}) as searched
-             where (select count(*) from searched where is_match) < ?
-           )
-           select ${listOf(columns)}, false as is_end, 0 as searched from searched where is_match
-           union all
-           select ${listOf(columns)}, true, searched from placed cross join ended where place = greatest(searched, 1)`,
+      `(select ${listOf(columns)}, case when ? then 'TIME' end as stop from (${chunk} limit ${CHUNK}) as chats
+         where ? or (${sqlOf(message)} limit 1) or (${SCANNED_TEXT}) ilike ?
+         order by started_at ${order}, id ${order} limit ?)
+       union all (${end} limit 1 offset ${CHUNK - 1}) limit ?`,
       [isOver, isOver, $(1), $(2), $(2)],
     );
     return query;
+  });
+
+/** The next chats, searched or not. */
+const placesIn = <R>(order: Order, columns: Columns): Next<R> =>
+  new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, narrowed }) => {
+    const next = narrowed(table("chats"))
+      .orderBy(byStart(order))
+      .select(...columns);
+    return db.raw<never>(`${sqlOf(next)} limit ${CHUNK}`);
   });
 
 /** In how many of the next chats the rarest of some words occurs. Parameter: a pattern for each word. */

@@ -21,16 +21,24 @@ export interface Scanned<R> {
 export async function scan<R extends FoundRow>(
   scope: Scope,
   statements: SearchStatements<R>,
-  { order, most, ms }: { readonly order: Order; readonly most: number; readonly ms: number },
+  part: { readonly order: Order; readonly most: number; readonly ms: number },
   pattern: string,
   values: LogValues,
 ): Promise<Scanned<R>> {
+  const { order, most, ms } = part;
   const next = statements.next[order].by(values);
   const parameters = [pattern, most, ms, ...next.values];
   const rows = await replicated(scope, (from) => from.read(next.statement, parameters));
-  const end = rows.findIndex(({ isEnd }) => isEnd);
-  if (end < 0) return { matches: rows, searched: CHUNK };
-  return { matches: rows.toSpliced(end, 1), last: rows[end]!, searched: rows[end]!.searched };
+  const stop = rows.findIndex((row) => row.stop !== null);
+  if (stop < 0) return { matches: rows, searched: CHUNK };
+  const matches = rows.slice(0, stop);
+  const stopped = rows[stop]!;
+  if (stopped.stop === "END") return { matches, last: stopped, searched: CHUNK };
+  const places = statements.places[order].by(values);
+  const chats = await replicated(scope, (from) => from.read(places.statement, places.values));
+  const searched = chats.findIndex(({ id }) => id === stopped.id);
+  if (searched < 0) return scan(scope, statements, part, pattern, values); // the chat has been deleted meanwhile
+  return { matches, last: chats[Math.max(searched - 1, 0)]!, searched };
 }
 
 /** Searches with the trigram index. @returns undefined if it takes longer than `ms` */
