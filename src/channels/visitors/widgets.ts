@@ -24,6 +24,8 @@ import { publicTheme } from "../../assistants/configurations/theme-values";
 export interface Widget {
   readonly assistant: PinnedAssistant;
   readonly flow?: Flow;
+  /** What a new chat of a workflow is started with. */
+  readonly target?: WidgetVisitor["target"];
   readonly assistantId: string;
   readonly name: string;
   readonly mode: string;
@@ -57,7 +59,7 @@ export class Widgets {
   async of(target: WidgetVisitor["target"]): Promise<Widget> {
     const { assistant, flow } = await this.speaker(target);
     const widget = await this.widgetOf(assistant, await this.channelsOf(target));
-    return flow ? { ...widget, flow } : widget;
+    return flow ? { ...widget, flow, target } : widget;
   }
 
   /** The widget of a visitor's session. */
@@ -73,10 +75,9 @@ export class Widgets {
    * @param variables undefined if the page has sent none
    * @throws MISSING_VARIABLES if a chat with these variables is refused
    */
-  async greeting(
-    { assistant, flow, textEnabled }: Widget,
-    variables: JsonObject | undefined,
-  ): Promise<string | null> {
+  async greeting(widget: Widget, variables: JsonObject | undefined): Promise<string | null> {
+    const { flow, target, textEnabled } = widget;
+    const { assistant } = target && variables ? await this.speaker(target, variables) : widget;
     const channel = textEnabled ? "TEXT" : "VOICE";
     const mayRefuse = variables !== undefined;
     await checkVariables(this.scope, { assistant, flow, channel, variables, greetingOnly: true, mayRefuse });

@@ -6,7 +6,9 @@ import {
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, type Problem } from "../../platform/errors";
 import { Deployments, type Deployment } from "./deployments";
+import { Values, valuesOf } from "../functions/variables";
 import type { Flow } from "./flow";
+import { firstSpeaker } from "./route";
 import { WorkflowChecker } from "./workflow-checker";
 
 /** The assistant, workflow or deployment that a conversation is started with. */
@@ -63,13 +65,32 @@ async function resolveWorkflow(
   workflowId: string,
   variables: Variables,
 ): Promise<ResolvedTarget> {
-  const { flow, assistantId } = await scope.of(WorkflowChecker).start(workflowId, variables);
-  const pinned = scope.of(PinnedAssistants);
+  const flow = await scope.of(WorkflowChecker).runnable(workflowId);
   const speakers = new Set(flow.nodes.flatMap(({ assistantId }) => assistantId ?? []));
-  const speakerVersions = await pinned.currentVersions([...speakers]);
-  const number = speakerVersions[assistantId];
-  const assistant = await pinned.at(assistantId, number === undefined ? undefined : { number });
+  const speakerVersions = await scope.of(PinnedAssistants).currentVersions([...speakers]);
+  const assistant = await firstAssistant(scope, flow, variables, speakerVersions);
   return { flow, assistant, speakerVersions, workflowId };
+}
+
+/**
+ * The assistant that speaks first in a workflow without problems. The conditions before it also read its own variables: an
+ * assistant is assumed until its values lead to itself. If that never happens, the first assumption stays.
+ */
+async function firstAssistant(
+  scope: Scope,
+  flow: Flow,
+  variables: Variables,
+  versions: Readonly<Record<string, number>>,
+): Promise<PinnedAssistant> {
+  const assumed: PinnedAssistant[] = [];
+  for (let values = new Values([variables]); ; values = valuesOf(variables, assumed.at(-1)!)) {
+    const id = firstSpeaker(flow, values)?.assistantId;
+    if (id == null) throw new Error("No assistant speaks first in this workflow."); // one without problems has one
+    if (assumed.at(-1)?.id === id) return assumed.at(-1)!;
+    if (assumed.some((one) => one.id === id)) return assumed[0]!;
+    const number = versions[id];
+    assumed.push(await scope.of(PinnedAssistants).at(id, number === undefined ? undefined : { number }));
+  }
 }
 
 async function resolveDeployment(

@@ -4,13 +4,11 @@ import { namesIn } from "../../assistants/configurations/variable-names";
 import type { Owner } from "../../assistants/tool-servers/tool-servers";
 import { declaredFunctions } from "../functions/functions";
 import { filledTexts, textsOfFunctions, type FilledText } from "../../assistants/configurations/filled-texts";
-import { Values } from "../functions/variables";
 import { namedTools } from "../functions/server-tools";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { Flow, NodeType } from "./flow";
 import { problemsOf, type WorkflowProblem } from "./problems";
-import { firstSpeaker } from "./route";
 import { unsetVariables, type FlowAssistant } from "./unset-variables";
 import { Workflows } from "./workflows";
 
@@ -28,13 +26,10 @@ export class WorkflowChecker {
 
   /**
    * Checks a workflow before it runs.
-   * @returns its nodes and edges, and the id of the assistant that speaks first
+   * @returns its nodes and edges
    * @throws WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS
    */
-  async start(
-    workflowId: string,
-    variables: Readonly<Record<string, unknown>>,
-  ): Promise<{ flow: Flow; assistantId: string }> {
+  async runnable(workflowId: string): Promise<Flow> {
     await this.scope.of(Workflows).byId(workflowId);
     const flow = await this.scope.of(Workflows).flow(workflowId);
     const problems = await this.problemsOf(flow);
@@ -47,9 +42,7 @@ export class WorkflowChecker {
           message: `${code}: ${message}`,
         })),
       );
-    const assistantId = firstSpeaker(flow, new Values([variables]))?.assistantId;
-    if (assistantId == null) throw new Error(`Workflow ${workflowId} has no assistant.`); // one without problems has
-    return { flow, assistantId };
+    return flow;
   }
 
   private async problemsOf(flow: Flow): Promise<WorkflowProblem[]> {
