@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -84,13 +84,13 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     const [path, value] = sample === vapiSample ? ["voice.voiceId", "nobody"] : ["voice_id", "11labs-nobody"];
     const { notes } = map(changed(sample, path!, value));
     expect(notes.filter((note) => note.startsWith(`${path} `))).toEqual([
-      `${path} is "${value}", which is no voice here: the default speaks.`,
+      `${path} is "${value}", which is no voice here: another one speaks.`,
     ]);
   });
 
   test("a model that is not set is listed", () => {
     const path = sample === vapiSample ? "model.model" : "retellLlmData.model";
-    const listed = `${path} is not set: the assistant has the default model of this server.`;
+    const listed = `${path} is not set: the assistant has the model of this server.`;
     expect(map(sample).notes).not.toContain(listed);
     expect(map(changed(sample, path, undefined)).notes).toContain(listed);
     expect(map(changed(sample, path, null)).notes).toContain(listed);
@@ -274,6 +274,50 @@ test("functions of Vapi get the address of their assistant with its secret, and 
   for (const path of ["server.credentialId", "model.tools.1.server.credentialId"])
     expect(notes).toContainEqual(expect.stringMatching(new RegExp(`^${path} authenticates.*secret`)));
   expect(notes.join("\n")).not.toContain("of the assistant");
+});
+
+/** Fields of a configuration that no vendor has, which stay as they are. */
+const OWN =
+  /^(resources|provider|voiceProvider|functions|.*Mode|keywords|quickRepliesEnabled|.*[rR]ag.*|.*Function)$/;
+
+describe.each([
+  ["vapi", { id: "bare-vapi", model: { provider: "google", model: "gemini" }, voice: { voiceId: "nobody" } }],
+  ["vapi", { id: "empty-vapi", firstMessage: "" }],
+  ["retell", { agent_id: "bare-retell", retellLlmData: { model: "gemini" }, voice_id: "11labs-nobody" }],
+  ["retell", { agent_id: "empty-retell", response_engine: { type: "conversation-flow" } }],
+])("parley import %s of %j", (vendor, given) => {
+  test("lists each value that the vendor has set or would set, and this server has instead", async () => {
+    const id = String(Object.values(given)[0]);
+    const report = join(emptyFolder(), "report.json");
+    const { code } = await runToEnd("cli/import", env, vendor, fileOf(given), "--report", report);
+    expect(code).toBe(0);
+    const { notTakenOver } = JSON.parse(readFileSync(report, "utf8"));
+    const notes: string[] = notTakenOver.map(({ reason }: { reason: string }) => reason);
+    const map = vendor === "vapi" ? mapVapi : mapRetell;
+    const input = JSON.parse(JSON.stringify(map(given).input)) as Record<string, JsonObject>;
+    const gaps = new Set<string>();
+    for (const kind of ["voice", "sms", "chat"])
+      for (const [field, value] of Object.entries(await at(running.api, id, kind)))
+        if (!OWN.test(field) && !(field in input[kind]!)) {
+          gaps.add(field);
+          const shown = field === "model" ? value : JSON.stringify(value);
+          const text = String(shown).slice(0, 40);
+          const isNamed = (note: string) =>
+            note.startsWith(`${field} has no value`) &&
+            note.replaceAll('"', "").includes(`it is ${text.replaceAll('"', "")}`) &&
+            note.includes(kind);
+          expect({ kind, field, isNamed: notes.some(isNamed) }).toEqual({ kind, field, isNamed: true });
+        }
+    expect([...gaps]).toEqual(expect.arrayContaining(["prompt", "model", "maxTokensOutput", "voice"]));
+    expect(notes.join("\n")).toMatch(/^(agent_)?name is not set: the assistant is named "/m);
+  });
+});
+
+test("what Vapi does without a value is what the assistant does here", () => {
+  const { id, name } = vapiSample;
+  expect(mapVapi({ id, name, model: {} }).input).toMatchObject({
+    voice: { endCallMessage: "", endCallPhrases: "", backchanneling: false, initialMessage: "" },
+  });
 });
 
 describe("parley import vapi", () => {
@@ -622,12 +666,12 @@ describe("a file", () => {
     expect(stdout).toContain("assistants: 1 imported");
   });
 
-  test("with an unknown provider or model names the values and says that the default applies", () => {
+  test("with an unknown provider or model names the values and says which model applies", () => {
     const model = { ...vapiSample.model, provider: "custom-llm", model: "mine-1" };
     const { notes } = mapVapi({ ...vapiSample, model });
     for (const [field, value] of Object.entries({ provider: "custom-llm", model: "mine-1" }))
       expect(notes).toContain(
-        `model.${field} is "${value}", which has no counterpart: the assistant has the default model. See docs/models.md.`,
+        `model.${field} is "${value}", which has no counterpart: the assistant has the model of this server. See docs/models.md.`,
       );
   });
 

@@ -21,6 +21,7 @@ import {
   type Vendor,
   type VendorImport,
 } from "./vendor";
+import { nameOf } from "./vendor-gaps";
 
 const LLM = "retellLlmData";
 const REASONS: Reasons = [
@@ -153,7 +154,7 @@ export function mapRetell(agent: JsonObject): Mapped {
     ? modelFor(fields.text(`${LLM}.model`), `${LLM}.model`, notes)
     : {};
   const input = {
-    ...{ id, name: fields.text("agent_name")?.trim() || `Retell agent ${id}` },
+    ...{ id, name: nameOf(fields, "agent_name", `Retell agent ${id}`, notes) },
     variables: fields.object(`${LLM}.default_dynamic_variables`),
     ...configurationsOf(shared, voice, models),
   };
@@ -178,7 +179,7 @@ function greetingOf(fields: Fields, notes: string[]): string | undefined {
     return "";
   }
   if (message === undefined && isObject(fields.peek(LLM)))
-    notes.push(`${path} is not set, so the model would write the greeting: here it is the default text.`);
+    notes.push(`${path} is not set, so the model would write the greeting: here it is a fixed text.`);
   return withVariables(message, path, notes);
 }
 
@@ -190,7 +191,7 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   if (found) fields.take("voice_id");
   else if (id !== undefined) {
     fields.take("voice_id");
-    notes.push(`voice_id is "${id}", which is no voice here: the default speaks.`);
+    notes.push(`voice_id is "${id}", which is no voice here: another one speaks.`);
   }
   return found ?? {};
 }

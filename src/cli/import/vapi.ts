@@ -23,6 +23,7 @@ import {
   type Vendor,
   type VendorImport,
 } from "./vendor";
+import { nameOf } from "./vendor-gaps";
 
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
 const AUTHENTICATES = "authenticates, or goes with, requests to";
@@ -90,17 +91,17 @@ export function mapVapi(assistant: JsonObject): Mapped {
   const voice = {
     ...speechOf(fields, notes),
     backgroundSound: soundOf(fields),
-    backchanneling: fields.boolean("backchannelingEnabled"),
+    backchanneling: fields.boolean("backchannelingEnabled") ?? false,
     endCallFunction: fields.boolean("endCallFunctionEnabled") || endCall,
     dialKeypadFunction: fields.boolean("dialKeypadFunctionEnabled") || keypad,
-    endCallMessage: asWritten(fields.text("endCallMessage"), "endCallMessage", notes),
+    endCallMessage: asWritten(fields.text("endCallMessage"), "endCallMessage", notes) ?? "",
     endCallPhrases: phrasesOf(fields, notes),
   };
   const models = modelsOf(fields, notes);
   const input = {
     ...{
       id,
-      name: fields.text("name")?.trim() || `Vapi assistant ${id}`,
+      name: nameOf(fields, "name", `Vapi assistant ${id}`, notes),
       createdAt: timeOf(fields.text("createdAt")),
       updatedAt: timeOf(fields.text("updatedAt")),
     },
@@ -122,7 +123,7 @@ function modelsOf(fields: Fields, notes: string[]): Readonly<Record<string, Json
   ] as const)
     if (value !== undefined)
       notes.push(
-        `${path} is "${value}", which has no counterpart: the assistant has the default model. See docs/models.md.`,
+        `${path} is "${value}", which has no counterpart: the assistant has the model of this server. See docs/models.md.`,
       );
   return {};
 }
@@ -154,7 +155,7 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   if (found) fields.take("voice.provider", "voice.voiceId");
   else if (voice !== undefined) {
     fields.take("voice.voiceId");
-    notes.push(`voice.voiceId is "${voice}", which is no voice here: the default speaks.`);
+    notes.push(`voice.voiceId is "${voice}", which is no voice here: another one speaks.`);
   }
   return found ?? {};
 }
@@ -165,9 +166,9 @@ function soundOf(fields: Fields): string | undefined {
   return sound;
 }
 
-function phrasesOf(fields: Fields, notes: string[]): string | undefined {
+function phrasesOf(fields: Fields, notes: string[]): string {
   const phrases = fields.peek("endCallPhrases");
-  if (!Array.isArray(phrases)) return undefined;
+  if (!Array.isArray(phrases)) return "";
   fields.take("endCallPhrases");
   const texts = phrases.flatMap((phrase) => textOf(phrase) ?? []);
   if (texts.length < phrases.length)

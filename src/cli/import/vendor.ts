@@ -4,6 +4,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
 import { jsonIn } from "./json-file";
 import { isObject, isTooDeep, objectsIn, textOf, type Source } from "./source";
+import { notesOfGaps, SELECTION } from "./vendor-gaps";
 import { defined, type Import } from "./work";
 
 /** The import of assistants from a vendor: by its interface or from a file. */
@@ -49,7 +50,7 @@ type ReasonOf = (fields: Fields, path: string) => string;
 export type Reasons = readonly (readonly [path: RegExp, reason: string | ReasonOf])[];
 
 const STORE = `mutation ImportAssistant($input: ImportAssistantInput!) {
-  importAssistant(input: $input) { id configurationWarnings { path code message } } }`;
+  importAssistant(input: $input) { id configurationWarnings { path code message } ${SELECTION} } }`;
 
 /** Stores assistants, and lists what they have no place for. */
 export async function storeAssistants(
@@ -85,14 +86,15 @@ export async function storeAssistants(
       const result = await target.store("assistant", id, STORE, { input: defined(input) });
       if (!result) continue;
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
-      for (const note of [...notes, ...notesOfUnusable(result)]) report.note(note, id);
+      const stored = result.importAssistant as JsonObject;
+      const found = [...notesOfUnusable(stored), ...notesOfGaps(defined(input), stored)];
+      for (const note of [...notes, ...found]) report.note(note, id);
     }
   }
 }
 
 /** Sentences about functions that do not work here, each once: all channels have the same ones. */
-function notesOfUnusable({ importAssistant }: JsonObject): Set<string> {
-  const { configurationWarnings } = importAssistant as JsonObject;
+function notesOfUnusable({ configurationWarnings }: JsonObject): Set<string> {
   const unusable = objectsIn(configurationWarnings).filter(({ code }) => /^FUNCTION_/.test(code as string));
   return new Set(unusable.map(({ path, message }) => `${path as string}: ${message as string}`));
 }
@@ -184,7 +186,7 @@ export function modelFor(
   notes: string[],
 ): Readonly<Record<string, JsonObject>> {
   if (name === undefined) {
-    notes.push(`${path} is not set: the assistant has the default model of this server.`);
+    notes.push(`${path} is not set: the assistant has the model of this server.`);
     return {};
   }
   const found = known().models.find(
@@ -192,14 +194,16 @@ export function modelFor(
   );
   if (!found) {
     notes.push(
-      `${path} is "${name}", for which the catalog has no identifier: the assistant has the default model. See docs/models.md.`,
+      `${path} is "${name}", for which the catalog has no identifier: the assistant has the model of this server. See docs/models.md.`,
     );
     return {};
   }
   const fields = { model: found.id, provider: found.provider };
   const missing = (["SMS", "TEXT"] as const).filter((channel) => !found.channels.includes(channel));
   if (missing.length > 0)
-    notes.push(`${path} is "${name}", which exists for calls only: chats and SMS have the default model.`);
+    notes.push(
+      `${path} is "${name}", which exists for calls only: chats and SMS have the model of this server.`,
+    );
   return {
     voice: fields,
     ...(!missing.includes("SMS") && { sms: fields }),

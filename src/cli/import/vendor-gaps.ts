@@ -1,0 +1,46 @@
+import { listed, shortened } from "../../assistants/configurations/variable-names";
+import type { JsonObject } from "../../platform/json/json-object";
+import type { Fields } from "./fields";
+import { isObject } from "./source";
+
+const SPOKEN = ["prompt", "initialMessage", "model", "temperature", "maxTokensOutput"];
+
+/** Fields of the configurations that a vendor's assistants have, too. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  voice: [...SPOKEN, "voice", "backgroundSound", "backchanneling", "endCallMessage", "endCallPhrases"],
+  sms: SPOKEN,
+  chat: SPOKEN,
+};
+
+/** The selection of these fields, of an assistant. */
+export const SELECTION = Object.entries(FIELDS)
+  .map(([kind, fields]) => `${kind} { ${fields.join(" ")} }`)
+  .join(" ");
+
+/** Sentences about fields for which the source has nothing that fits, with the values that the assistant has instead. */
+export function notesOfGaps(input: JsonObject, stored: JsonObject): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const [kind, fields] of Object.entries(FIELDS))
+    for (const field of fields) {
+      if (valueIn(input, kind, field) !== undefined) continue;
+      const value = shown(valueIn(stored, kind, field));
+      const gap = `${field} has no value at the source that fits here: it is ${value}`;
+      kinds.set(gap, [...(kinds.get(gap) ?? []), kind]);
+    }
+  return [...kinds].map(([gap, of]) => `${gap} (${listed(of)}).`);
+}
+
+function valueIn(owner: JsonObject, kind: string, field: string): unknown {
+  const configuration = owner[kind];
+  return isObject(configuration) ? configuration[field] : undefined;
+}
+
+const shown = (value: unknown): string =>
+  typeof value === "string" && !/^[A-Z\d_]+$/.test(value) ? `"${shortened(value)}"` : String(value);
+
+/** The name of an assistant; notes that it has none. */
+export function nameOf(fields: Fields, path: string, otherwise: string, notes: string[]): string {
+  const name = fields.text(path)?.trim();
+  if (!name) notes.push(`${path} is not set: the assistant is named "${otherwise}".`);
+  return name || otherwise;
+}
