@@ -153,3 +153,34 @@ test("a webhook destination that gets a project while the lists are read stands 
   stop();
   expect([code, linesIn(folder, "webhook-destinations.ndjson").map(({ id }) => id)]).toEqual([0, [hook.id]]);
 });
+
+test("an import lists each function of an earlier version or a draft whose secret the folder does not have", async () => {
+  const { api, copy, ...run } = await pair();
+  const id = await newAssistant(api, { name: "Ada" });
+  const call = (name: string, secretKey: string) => ({ name, serverUrl: "https://example.com", secretKey });
+  const give = (...functions: object[]) => api.patch(`/rest/v1/assistants/${id}/chat`, { functions }, 200);
+  await give(call("former", "secret-1"), call("both", "secret-2"));
+  await give(call("both", "secret-2"), call("current", "secret-3"));
+  const drafted = [call("current", "secret-4"), call("drafted", "secret-5")];
+  await api.gql(SAVE, { id, input: { chat: { functions: drafted } } });
+  await run.export();
+  const { code, stdout } = await run.import();
+  const notes = stdout.split("\n").filter((line) => line.includes("chat.functions"));
+  const CALLED = "is called without one, unless one is stored here for this name and address.";
+  expect([code, notes]).toEqual([
+    0,
+    [
+      `  - The function "former" in chat.functions has no secret in the folder. It ${CALLED} [${id}, version 2]`,
+      `  - The function "drafted" in chat.functions has no secret in the folder. It ${CALLED} [${id}, draft]`,
+      `  - The function "current" in chat.functions has the secret of the assistant, as the folder has none of drafts. If the draft has another one, enter it again. [${id}, draft]`,
+    ],
+  ]);
+  expect(stdout).not.toMatch(/secret-\d/);
+
+  await copy.gql(
+    "mutation ($id: ID!) { restoreAssistantVersion(assistantId: $id, number: 2) { version { number } } }",
+    { id },
+  );
+  const { functions } = await copy.get(`/rest/v1/assistants/${id}/chat`, 200);
+  expect(functions).toEqual([{ name: "former", serverUrl: "https://example.com" }, call("both", "secret-2")]);
+});

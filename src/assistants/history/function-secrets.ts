@@ -57,12 +57,17 @@ export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlo
       : undefined,
   );
 
+/** The function of a slot, with its name as JSON. */
+export function functionOf(slot: string): { kind: string; name: string } {
+  const [kind, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown]; // as placesIn made it
+  return { kind, name: JSON.stringify(name) };
+}
+
 /** Warns the caller about slots whose secrets are to be kept but are not stored. */
 export function warnOfLostSecrets(scope: Scope, kind: SpokenKind, slots: readonly string[]): void {
   for (const slot of slots) {
-    const [, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown]; // as placesIn made it
     scope.warn(
-      `${kind}.functions: no secret is stored for the function ${JSON.stringify(name)} and the origin of its URL, so it has none.`,
+      `${kind}.functions: no secret is stored for the function ${functionOf(slot).name} and the origin of its URL, so it has none.`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { isObject, objectsIn, textOf } from "../import/source";
 import { TargetError } from "../import/target";
 import type { Line } from "./format";
 import { objectIn, picked, recordsOf, type FolderImport } from "./import-work";
+import { missingInDraft, missingInVersion, slotsWithSecret } from "./missing-secrets";
 
 const STORE = `mutation ($input: ImportAssistantInput!) { result: importAssistant(input: $input) { version { number } updatedAt } }`;
 const HERE =
@@ -97,9 +98,12 @@ async function importToolServers(
 
 /** Imports the versions before the current ones. */
 async function importVersions(work: FolderImport, assistants: ReadonlySet<string>): Promise<void> {
-  const current = new Map<unknown, unknown>();
-  for await (const { id, version } of recordsOf(work, "assistants"))
-    current.set(id, isObject(version) ? version.number : undefined);
+  const current = new Map<unknown, { number: unknown; known: ReadonlySet<string> }>();
+  for await (const record of recordsOf(work, "assistants"))
+    current.set(record.id, {
+      number: isObject(record.version) ? record.version.number : undefined,
+      known: slotsWithSecret(record),
+    });
   let batch: JsonObject[] = [];
   let [owner, bytes] = ["", 0];
   const send = async () => {
@@ -112,10 +116,13 @@ async function importVersions(work: FolderImport, assistants: ReadonlySet<string
       work.report.refuse("The assistant of this version was refused.", versionName(id, version));
       continue;
     }
-    if (version.number === current.get(id)) {
+    const { number, known } = current.get(id)!; // of a stored assistant
+    if (version.number === number) {
       await compareVersions(work, id, [version]); // the assistant has brought it
       continue;
     }
+    for (const note of missingInVersion(objectIn(version, "document"), known))
+      work.report.note(note, versionName(id, version));
     const size = JSON.stringify(version).length;
     if (id !== owner || batch.length === MOST.versions || bytes + size > MOST.bytes) await send();
     owner = id;
@@ -193,6 +200,8 @@ async function importDraft(
   const { target, report } = work;
   const id = record.id as string;
   const kept = picked(draft, "basedOn updatedAt");
+  for (const note of missingInDraft(objectIn(draft, "document"), slotsWithSecret(record)))
+    report.note(note, `${id}, draft`);
   const here = (await assistantHere(work, id))?.draft;
   if (isDeepStrictEqual(here, kept)) return report.unchanged("drafts");
   if (isObject(here) && Date.parse(String(here.updatedAt)) > Date.parse(String(kept.updatedAt))) {
