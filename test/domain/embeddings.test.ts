@@ -8,6 +8,7 @@ import { Knowledge } from "../../src/assistants/knowledge/knowledge";
 import { startApp } from "../support/app";
 import { newAssistant, newChat, say } from "../support/factories";
 import { upload } from "../support/files";
+import { importerOf } from "../support/importers";
 import { stubEmbeddings } from "../support/stub-embeddings";
 import { stubModel } from "../support/stub-model";
 import { drain, vectorDatabase } from "../support/vector-database";
@@ -201,6 +202,30 @@ describe("with pgvector and a key", () => {
     expect(stub.asked.at(-1)!.model).toBe("another-model");
     await restart();
   });
+});
+
+test("a file and an assistant with the same id get their vectors beside each other", async () => {
+  const id = "both";
+  const importer = await importerOf(running.api);
+  await importer.gql("mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }", {
+    input: { id, name: "Both", chat: { resources: DOGS } },
+  });
+  const form = new FormData();
+  const query =
+    "mutation ($file: Upload!, $input: ImportFileInput!) { importFile(file: $file, input: $input) { id } }";
+  form.set("operations", JSON.stringify({ query, variables: { file: null, input: { id } } }));
+  form.set("map", JSON.stringify({ 0: ["variables.file"] }));
+  form.set("0", new File([CARS], "cars.txt", { type: "text/plain" }));
+  await importer.request("POST", "/graphql", form, { "Apollo-Require-Preflight": "true" });
+  await running.api.gql("mutation ($a: ID!, $f: ID!) { attachFile(assistantId: $a, fileId: $f) { id } }", {
+    a: await newAssistant(running.api),
+    f: id,
+  });
+  await find("My hound?", id, DOGS);
+  await drain(running);
+  const own = "select id from passages where file_id = $1 or assistant_id = $1";
+  const sql = `select count(*)::int as count from passage_embeddings where passage_id in (${own})`;
+  expect(await database.query(sql, [id])).toEqual([{ count: 2 }]);
 });
 
 describe("without vectors the full-text search finds the answer", () => {

@@ -102,7 +102,7 @@ export class Embeddings {
   async enqueue(owner: PassageOwner): Promise<void> {
     if (!(await this.credential())) return;
     const { organizationId } = this.scope;
-    const key = `knowledge.embed:${organizationId}:${Object.values(owner).join()}`;
+    const key = `knowledge.embed:${organizationId}:${Object.entries(owner).flat().join(":")}`; // a file may have an assistant's id
     await this.scope.enqueue(
       "knowledge.embed",
       { ...owner },
