@@ -6,7 +6,7 @@ import { callerOf, type Target, targets, textOf } from "../support/targets";
 import { closeRaw, rawRequest, type RawAnswer } from "../support/raw";
 import { SERVER_TIMEOUT_MS } from "../support/server";
 import { LONG, rows } from "../support/suite";
-import { buildWorld, type World } from "../support/world";
+import { buildWorld, unknownWorld, type World } from "../support/world";
 
 const running = useApp({ OPEN_SETTINGS: "false", MAX_FILE_BYTES: "1000000" });
 let world: World;
@@ -24,6 +24,8 @@ const CLASSES = [
   "token",
   "token of a user",
   "visitor's session",
+  "key that only reads",
+  "key of one assistant",
 ];
 
 beforeAll(async () => {
@@ -33,13 +35,17 @@ beforeAll(async () => {
   const bearer = async (body: object) => ({
     Authorization: `Bearer ${(await api.post("/rest/v1/organization/token", body, 200)).token}`,
   });
-  const scoped = await api.post("/rest/v1/organization/keys", { permissions: ["webhooks"] }, 200);
+  const limited = async (limits: object) => ({
+    "X-API-Key": (await api.post("/rest/v1/organization/keys", limits, 200)).value as string,
+  });
   const made = [
     { "X-API-Key": running.publicKey },
-    { "X-API-Key": scoped.value as string },
+    await limited({ permissions: ["webhooks"] }),
     await bearer({}),
     await bearer({ userId: "ada" }),
     { Authorization: `Bearer ${world.visitorToken}` },
+    await limited({ permissions: ["read"] }),
+    await limited({ assistantIds: [world.assistantId] }),
   ];
   CLASSES.forEach((name, index) => (credentials[name] = made[index]!));
 }, 2 * SERVER_TIMEOUT_MS);
@@ -126,6 +132,18 @@ describe(`${each.title} routes and operations`, () => {
     async (target) => {
       const { code } = await target.ask(callerOf(target, running.api, world), strangers);
       expect(code).toMatch(/_NOT_FOUND$/);
+    },
+  );
+
+  test.each(each.rows.filter(({ records }) => records.length > 0))(
+    "$title answers every credential for records of another organization exactly as for unknown ones",
+    async (target) => {
+      const unknown = unknownWorld();
+      for (const [name, credential] of Object.entries(credentials)) {
+        const api = running.api.as(credential);
+        const answers = [await target.ask(api, strangers), await target.ask(api, unknown)];
+        expect([name, answers[0]]).toEqual([name, answers[1]]);
+      }
     },
   );
 

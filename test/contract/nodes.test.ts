@@ -228,6 +228,20 @@ describe.each([
   });
 });
 
+test("ids of other organizations get the same answer as unknown ones, with every credential", async () => {
+  for (const [credential, api] of Object.entries(credentials)) {
+    const unknown = await ask(api, "node(id: $id) { id }", { id: UNKNOWN_ID });
+    const refusal = credential === "no credential" ? "UNAUTHENTICATED" : "FORBIDDEN";
+    const isRefused = ["no credential", "a PUBLIC key", ...REFUSED].includes(credential);
+    expect([credential, unknown.code]).toEqual([credential, isRefused ? refusal : "NODE_NOT_FOUND"]);
+    for (const type of names) {
+      const { id: idOf } = READS[type]!;
+      const answer = await ask(api, "node(id: $id) { id }", { id: idOf(strangers) });
+      expect([credential, type, answer]).toEqual([credential, type, unknown]);
+    }
+  }
+});
+
 test("ids of other organizations and of deleted records are not found", async () => {
   for (const type of names) {
     const id = READS[type]!.id(strangers);
