@@ -31,13 +31,14 @@ import { recordings } from "../http/pages/recordings";
 import { toDomainError } from "../http/errors/parser-errors";
 import { refuseMethod } from "../http/errors/refuse-method";
 import { requestLog } from "../http/request-log";
+import { requireHost, useOriginForm } from "../http/request-target";
 import { errorSender, type SendError } from "../http/errors/send-error";
 import { smsIntercept } from "../http/callbacks/sms-intercept";
 import { home } from "../http/pages/home";
 import { traceRequests } from "../http/trace-requests";
 import { widgetPages } from "../http/pages/widget-pages";
 import type { Database } from "../platform/database/database";
-import { DomainError, invalid } from "../platform/errors";
+import { DomainError } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
 import { mcpOf } from "./serve-mcp";
@@ -122,8 +123,10 @@ export async function httpApp(
   app.use(refuseUnknown(noSuchPath));
   app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
   const answer: Answer = app;
-  return (req, res) =>
+  return (req, res) => {
+    useOriginForm(req);
     answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
+  };
 }
 
 function healthOf({ database, fileStore, metrics, steps }: Service, isDraining: () => boolean): Router {
@@ -209,13 +212,6 @@ const unknownPath =
       `No such path: ${path.slice(0, 200)}.${guess} /rest/docs lists the paths of REST, /docs the documentation.`,
     );
   };
-
-/** Node's own check is disabled, because it answers with an empty body. */
-const requireHost: RequestHandler = (req, _res, next) => {
-  if (!req.headers.host && req.httpVersion === "1.1")
-    throw invalid([{ path: "Host", message: "is required" }]);
-  next();
-};
 
 /** The services that REST needs from this server. */
 function restServer(

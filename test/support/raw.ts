@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from "node:http";
+import { connect } from "node:net";
 
 /** An answer with the headers as Node reads them. */
 export interface RawAnswer {
@@ -46,6 +47,29 @@ export function rawRequest(
     else sent.end(body);
   });
 }
+
+/** Everything that the server sends for a request. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  /** In lower case. */
+  readonly headers: string;
+  readonly body: string;
+}
+
+/** Sends the head of a request exactly as given, and reads until the server closes the connection. @param line without the version */
+export const rawHead = (url: string, line: string, headers: readonly string[]): Promise<ReceivedAnswer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    let text = "";
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(`${line} HTTP/1.1\r\n${[...headers, "Connection: close"].join("\r\n")}\r\n\r\n`),
+    );
+    socket.setEncoding("utf8").on("data", (more: string) => (text += more));
+    socket.on("error", reject).on("close", () => {
+      const [head = "", body = ""] = text.split(/\r\n\r\n(.*)/s);
+      resolve({ status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]), headers: head.toLowerCase(), body });
+    });
+  });
 
 /** Closes the connections that `rawRequest` keeps open. */
 export const closeRaw = (): void => agent.destroy();
