@@ -109,6 +109,8 @@ export async function httpApp(
   app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted, streams }));
   app.use("/mcp", mcpOf(service, engine, serving));
 
+  const refuse: RequestHandler = (req, res) => refuseMethod(req, res, ["get"]);
+  app.options(READ_ONLY, refuse); // Express's routers would answer with a body
   app.use(compress, healthOf(service, isDraining));
   app.get(METRICS, metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
@@ -118,7 +120,7 @@ export async function httpApp(
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
-  app.all(READ_ONLY, (req, res) => refuseMethod(req, res, ["get"]));
+  app.all(READ_ONLY, refuse);
   const noSuchPath = unknownPath(pathSuggester(rows));
   app.use(refuseUnknown(noSuchPath));
   app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
