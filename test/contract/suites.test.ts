@@ -52,7 +52,6 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
     ]),
   ),
   QUOTA_VERSIONS: OWN_TESTS,
-  RATE_LIMIT_LOOPBACK: "which callers the other limits apply to: they are tried as callers from elsewhere",
   RECORDING_RETENTION_DAYS: OWN_TESTS,
   RETENTION_NOTICE_DAYS: OWN_TESTS,
   S3_REGION: "part of a signature that test/domain/s3-storage.test.ts checks",
