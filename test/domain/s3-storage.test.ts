@@ -8,6 +8,7 @@ import { openStorage } from "../../src/platform/providers/open-storage";
 import { s3Storage } from "../../src/platform/providers/s3-storage";
 import { startApp } from "../support/app";
 import { configOf } from "../support/config";
+import { importerOf } from "../support/importers";
 import { createDatabase, type TestDatabase } from "../support/database";
 import { startS3 } from "../support/s3";
 import { until } from "../support/until";
@@ -32,6 +33,26 @@ const form = (name = "prices", size = 10) => {
   return content;
 };
 const storage = () => openStorage(configOf(settings()));
+
+/** Ids and names of files, and the names that they are shown with. */
+const HOSTILE: readonly (readonly [id: string, name: string, shown: string])[] = [
+  ["...", "..", "file"],
+  ["../../other/file", "../../etc/passwd", "passwd"],
+  ["/leading", "/leading.txt", "leading.txt"],
+  ["a//b/./c/", "a//b/./c.txt", "c.txt"],
+  ["%2e%2e%2fx", "%2e%2e%2fx", "%2e%2e%2fx"],
+  ["a\\b", "C:\\b.txt", "b.txt"],
+  ["\u00e9", "\u00e9.txt", "\u00e9.txt"],
+  ["e\u0301", "e\u0301.txt", "\u00e9.txt"],
+  ["A", "A.txt", "A.txt"],
+  ["a", "a.txt", "a.txt"],
+  ["?versionId=1#x&uploads", "?versionId=1#x.txt", "?versionId=1#x.txt"],
+  ["line\nbreak\t", "tab\t.txt", "tab.txt"],
+  ["x".repeat(255), `${"x".repeat(1_020)}.txt`, `${"x".repeat(251)}.txt`],
+  [`sha256-${"0".repeat(64)}`, "digest.txt", "digest.txt"],
+  ["__proto__", "constructor", "constructor"],
+  ["\u202egpj\u{1f600}", "photo\u202egpj.exe", "photogpj.exe"],
+];
 
 describe("files in an S3-compatible store", () => {
   test("a small and a large file are read back byte for byte", async () => {
@@ -189,6 +210,48 @@ describe("files in an S3-compatible store", () => {
         await running.stop();
       }
     });
+  });
+
+  test("files with hostile ids and names have safe keys of their own, and come back with id, name and content", async () => {
+    const database = await createDatabase();
+    const running = await startApp(database, settings());
+    const importer = await importerOf(running.api);
+    const query =
+      "mutation ($file: Upload!, $input: ImportFileInput!) { importFile(file: $file, input: $input) { id name } }";
+    const store = (id: string, name: string, content: string) => {
+      const form = new FormData();
+      form.set("operations", JSON.stringify({ query, variables: { file: null, input: { id } } }));
+      form.set("map", JSON.stringify({ 0: ["variables.file"] }));
+      form.set("0", new File([content], name, { type: "text/plain" }));
+      return importer.request("POST", "/graphql", form, { "Apollo-Require-Preflight": "true" });
+    };
+    try {
+      const before = new Set(s3.objects.keys());
+      for (const [id, name, shown] of HOSTILE) {
+        const { body } = await store(id, name, `content of ${id}`);
+        expect(body.data?.importFile).toEqual({ id, name: shown });
+      }
+      const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+      const keys = [...s3.objects.keys()].filter((key) => !before.has(key) && key.includes("/"));
+      expect(keys).toHaveLength(HOSTILE.length);
+      for (const key of keys)
+        expect(key).toMatch(new RegExp(`^${organizationId}/(sha256-[\\da-f]{64}|[\\da-z-]+)$`));
+      for (const [id, , shown] of HOSTILE) {
+        const { url } = await running.api.get(`/rest/v1/files/${encodeURIComponent(id)}/download`, 200);
+        const answer = await fetch(url);
+        const [, name = ""] = answer.headers.get("content-disposition")!.split("''");
+        expect([decodeURIComponent(name), await answer.text()]).toEqual([shown, `content of ${id}`]);
+        await running.api.delete(`/rest/v1/files/${encodeURIComponent(id)}`, 200);
+      }
+      for (const key of keys) expect(s3.objects.has(key)).toBe(false);
+      for (const id of ["", "a\0b", "\ud800", "x".repeat(256)]) {
+        const { body } = await store(id, "a.txt", "a");
+        expect([id, body.errors?.[0].extensions.code ?? body.code]).toEqual([id, "BAD_USER_INPUT"]);
+      }
+    } finally {
+      await running.stop();
+      await database.drop();
+    }
   });
 
   test("the service uploads to it and serves from it, unless the content has another size by then", async () => {
