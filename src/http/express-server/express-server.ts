@@ -1,6 +1,7 @@
 import { createServer, ServerResponse, type Server } from "node:http";
 import express, { type Express } from "express";
 import { mergingRequest } from "../merging-request";
+import { ignoreOffers } from "./ignore-offers";
 
 export interface ExpressServer {
   /** Handles the server's requests. */
@@ -15,6 +16,7 @@ export interface ExpressServer {
 export function expressServer(): ExpressServer {
   const app = express();
   const AppRequest = mergingRequest();
+  ignoreOffers(AppRequest.prototype);
   class AppResponse extends ServerResponse {}
   app.request = withPrototype(AppRequest.prototype, app.request);
   app.response = withPrototype(AppResponse.prototype, app.response);
