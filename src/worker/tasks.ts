@@ -1,5 +1,6 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
 import { removeOldVersions } from "../assistants/versions/remove-old-versions";
+import { removeTexts } from "../assistants/telephony/remove-texts";
 import { storeResources } from "../assistants/versions/store-resources";
 import { makeFirstVersions } from "../assistants/history/first-versions";
 import { countLogs } from "../chats/logs/count-logs";
@@ -153,6 +154,11 @@ export const slowTasks = {
     reachesPeople: false,
     run: (scope, { destinationId }) => removeDeliveries(scope, destinationId!),
     givenUp: onlyLogged, // nobody sees them, and they go with their events
+  },
+  "sms.remove": {
+    reachesPeople: false,
+    run: (scope, { connectionId }) => removeTexts(scope, connectionId!),
+    givenUp: onlyLogged, // nobody sees them; they expire, and go with their chats
   },
   "provider.erase": {
     reachesPeople: false,

@@ -179,6 +179,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "call.erase": CONTINUES,
   "chat.sweep": CONTINUES,
   "deliveries.remove": CONTINUES,
+  "sms.remove": CONTINUES,
   "export.run": CONTINUES,
   "export.remove": CONTINUES,
   "provider.erase": CONTINUES,

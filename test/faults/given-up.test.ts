@@ -158,6 +158,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "call.erase": onlyLogged("call.erase", { callId: newId(), since: new Date(0).toISOString() }),
   "chat.sweep": onlyLogged("chat.sweep", { chatId: newId() }),
   "deliveries.remove": onlyLogged("deliveries.remove", { destinationId: newId() }),
+  "sms.remove": onlyLogged("sms.remove", { connectionId: newId() }),
   "erasure.run": onlyLogged("erasure.run", { erasureId: newId() }),
   "erasure.resume": onlyLogged("erasure.resume"),
   "export.run": async () => {

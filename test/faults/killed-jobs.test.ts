@@ -171,6 +171,14 @@ const CASES = {
       return { has };
     },
   },
+  "sms.remove": {
+    at: "telephony_connections",
+    begin: async () => {
+      const has = { connectionId: newId() };
+      await (await scope()).enqueue("sms.remove", has);
+      return { has };
+    },
+  },
   "erasure.run": {
     at: "erasures",
     begin: async () => {

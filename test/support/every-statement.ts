@@ -230,6 +230,10 @@ async function changeMuch({ api, app, database }: Running, world: World, progres
   await ask(
     "mutation { updateRetention(input: { logsDays: 135, recordingsDays: 130, eventsDays: 130 }) { __typename } }",
   );
+  progress.now = "sms.remove";
+  await ask("mutation ($connectionId: ID!) { disconnectTelephony(id: $connectionId) { id } }", { ...world });
+  const { id } = await api.get("/rest/v1/organization", 200);
+  await slowTasks["sms.remove"].run(app.database.scope(id), { ...world });
   await database.query("update retentions set told_at = told_at - interval '30 days'");
   for (const [name, { run }] of Object.entries<PeriodicTask>(periodicTasks)) {
     progress.now = name;

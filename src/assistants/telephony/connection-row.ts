@@ -1,6 +1,7 @@
 import { DomainError } from "../../platform/errors";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import type { TelephonyLine } from "../../platform/ports/telephony";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 
 /** Reads a stored connection, not shared with other reads. */
@@ -69,4 +70,20 @@ export function rejectDuplicate(error: unknown): never {
     "CONFLICT",
     "This phone number is already connected. Disconnect it first (disconnectTelephony).",
   );
+}
+
+export interface UpdateTelephonyConnectionInput {
+  readonly accountSid?: string;
+  readonly authToken?: string;
+  readonly messagingServiceSid?: string | null;
+  readonly assistantIds?: readonly string[];
+}
+
+/** An account after a change. */
+export function mergeLine(
+  { messagingServiceSid: former, ...line }: TelephonyLine,
+  { messagingServiceSid, ...changes }: Omit<UpdateTelephonyConnectionInput, "assistantIds">,
+): TelephonyLine {
+  const service = messagingServiceSid === undefined ? former : (messagingServiceSid ?? undefined);
+  return { ...line, ...changes, ...(service !== undefined && { messagingServiceSid: service }) };
 }

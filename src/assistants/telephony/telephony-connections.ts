@@ -10,12 +10,15 @@ import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
 import {
   CONNECTION_BY_ID,
+  mergeLine,
   rejectDuplicate,
   sharedRow,
   toConnection,
   type ConnectionRow,
   type TelephonyConnection,
+  type UpdateTelephonyConnectionInput,
 } from "./connection-row";
+import { removeTextsLater } from "./remove-texts";
 
 export interface ConnectTelephonyInput {
   readonly phoneNumber: string;
@@ -24,13 +27,6 @@ export interface ConnectTelephonyInput {
   readonly messagingServiceSid?: string | null;
   /** Assistants that answer texts; the first one is the default. */
   readonly assistantIds?: readonly string[] | null;
-}
-
-export interface UpdateTelephonyConnectionInput {
-  readonly accountSid?: string;
-  readonly authToken?: string;
-  readonly messagingServiceSid?: string | null;
-  readonly assistantIds?: readonly string[];
 }
 
 /** For all requests of a check together. */
@@ -126,11 +122,12 @@ export class TelephonyConnections {
    */
   async disconnect(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
+      const { organizationId } = scope;
       // The foreign key does the same, but not in a Citus cluster.
-      const lookup = { organizationId: scope.organizationId, connectionId: id };
-      await scope.shared("telephony_lookup").where(lookup).delete();
+      await scope.shared("telephony_lookup").where({ organizationId, connectionId: id }).delete();
       const removed = await scope.table("telephony_connections").where({ id }).delete();
       if (removed === 0) missing("TelephonyConnection", id);
+      await removeTextsLater(scope, id);
     });
     return { id };
   }
@@ -239,12 +236,4 @@ export class TelephonyConnections {
   private context(id: string): string {
     return `${this.scope.organizationId}/telephony_connections/${id}`;
   }
-}
-
-function mergeLine(
-  { messagingServiceSid: former, ...line }: TelephonyLine,
-  { messagingServiceSid, ...changes }: Omit<UpdateTelephonyConnectionInput, "assistantIds">,
-): TelephonyLine {
-  const service = messagingServiceSid === undefined ? former : (messagingServiceSid ?? undefined);
-  return { ...line, ...changes, ...(service !== undefined && { messagingServiceSid: service }) };
 }

@@ -75,7 +75,18 @@ export class Receipts {
       operation?.stored();
       this.scope.wakeWorkers(1);
     }
-    return row ?? (await this.of(messageSid))!; // another request has stored it
+    if (row) return row;
+    const stored = await this.of(messageSid); // by another request
+    if (stored && !(await this.removeLeft(stored, connectionId))) return stored;
+    return this.accept(connectionId, sms, waits);
+  }
+
+  /** Removes a text that a number received before it was disconnected and connected again, as a job will. */
+  private async removeLeft({ messageSid, connectionId }: Receipt, current: string): Promise<boolean> {
+    if (connectionId === current) return false;
+    const connected = this.scope.table("telephony_connections").select("id");
+    const left = this.scope.table("sms_received").where({ messageSid, connectionId });
+    return (await left.whereNotIn("connectionId", connected).delete()) > 0;
   }
 
   /** Unprocessed earlier texts of the same person, oldest first. */

@@ -21,13 +21,13 @@ export class Threads {
   constructor(private readonly scope: Scope) {}
 
   async of(chatId: string): Promise<ThreadRow | undefined> {
-    const [row] = await this.scope.table("sms_threads").where({ chatId });
+    const [row] = await this.ofConnected(chatId);
     return row;
   }
 
   /** Like `of`, with the row locked until the end of the transaction: one caller at a time claims messages. */
   async lock(chatId: string): Promise<ThreadRow | undefined> {
-    const [row] = await this.scope.table("sms_threads").where({ chatId }).forUpdate();
+    const [row] = await this.ofConnected(chatId).forUpdate();
     return row;
   }
 
@@ -68,5 +68,11 @@ export class Threads {
 
   async sentUpTo(chatId: string, sentSequence: number): Promise<void> {
     await this.scope.table("sms_threads").where({ chatId }).update({ sentSequence });
+  }
+
+  /** The thread of a chat, unless its number is disconnected: a job removes those. */
+  private ofConnected(chatId: string) {
+    const connected = this.scope.table("telephony_connections").select("id");
+    return this.scope.table("sms_threads").where({ chatId }).whereIn("connectionId", connected);
   }
 }

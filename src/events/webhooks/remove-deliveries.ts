@@ -1,11 +1,9 @@
 import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
-import { rest } from "../../platform/jobs/rest";
+import { inRun } from "../../platform/jobs/rest";
 
 /** Rows that one statement deletes. */
 const BATCH_SIZE = 2_000;
-/** A run that has taken this long leaves the others to the next one: a server may have to end. */
-const RUN_MS = 10_000;
 /** After this time every statement that has read the destination before its deletion has ended. */
 const PAUSE_MS = 30_000;
 
@@ -21,17 +19,14 @@ export async function removeDeliveriesLater(scope: Scope, destinationIds: readon
 
 /** Removes the deliveries of a destination that has been deleted, unless an import has brought it back. */
 export async function removeDeliveries(scope: Scope, destinationId: string): Promise<void> {
-  const began = performance.now();
   const found = await scope.table("webhook_destinations").where({ id: destinationId }).select("id");
   if (found.length > 0) return;
-  for (const remove of [removeSome, removeSomeQueues]) {
-    for (let removed = BATCH_SIZE; removed === BATCH_SIZE;) {
-      if (performance.now() - began > RUN_MS) return removeDeliveriesLater(scope, [destinationId]);
-      const batchBegan = performance.now();
-      removed = await remove(scope, destinationId);
-      if (removed === BATCH_SIZE) await rest(batchBegan);
-    }
-  }
+  const isLeft = await inRun(async () => {
+    for (const remove of [removeSome, removeSomeQueues])
+      if ((await remove(scope, destinationId)) === BATCH_SIZE) return true;
+    return false;
+  });
+  if (isLeft) await removeDeliveriesLater(scope, [destinationId]);
 }
 
 async function removeSome(scope: Scope, destinationId: string): Promise<number> {

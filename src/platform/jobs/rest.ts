@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** In times of what the work before it took. */
 const REST = 4;
+/** A run that has taken this long leaves the rest to the next one: a server may have to end. */
+const RUN_MS = 10_000;
 
 /**
  * Rests after a part of a long job, so that the job hardly slows down requests.
@@ -23,4 +25,18 @@ export async function inBatches(next: () => Promise<boolean>, stop?: AbortSignal
     if (!(await next())) return;
     await rest(began, stop);
   }
+}
+
+/**
+ * As `inBatches`, for a run of a job.
+ * @returns whether parts are left to another run
+ */
+export async function inRun(next: () => Promise<boolean>): Promise<boolean> {
+  const began = performance.now();
+  let isLeft = true;
+  await inBatches(async () => {
+    isLeft = await next();
+    return isLeft && performance.now() - began < RUN_MS;
+  });
+  return isLeft;
 }

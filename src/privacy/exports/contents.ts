@@ -101,17 +101,19 @@ export class Contents {
       }
   }
 
-  /** Received and sent texts that are still stored. */
+  /** Sent texts, and those that a connected number has received: a job removes those of others. */
   private async *texts(): AsyncGenerator<Row> {
     const { scope, person, reach } = this;
+    const connected = () => scope.table("telephony_connections").select("id");
+    const received = () => scope.table("sms_received").whereIn("connectionId", connected());
+    const sent = () => scope.table("sms_sent");
     for (const chatId of reach.chatIds)
-      for (const table of ["sms_received", "sms_sent"] as const)
-        yield* await scope.table(table).where({ chatId }).orderBy("createdAt");
+      for (const texts of [received(), sent()]) yield* await texts.where({ chatId }).orderBy("createdAt");
     if (person.kind !== "phoneNumber") return;
     const { value: phoneNumber } = person;
-    const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
-    const notices = scope.table("sms_sent").where({ phoneNumber });
-    for (const rows of [received, notices]) yield* await rows.whereNull("chatId").orderBy("createdAt");
+    const from = received().whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+    const notices = sent().where({ phoneNumber });
+    for (const rows of [from, notices]) yield* await rows.whereNull("chatId").orderBy("createdAt");
   }
 
   private async *events(): AsyncGenerator<Row> {
