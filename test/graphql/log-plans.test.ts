@@ -115,3 +115,30 @@ describe("a search for a rare word finds all logs that have it, the newest of wh
     expect(body.data.logs.nodes).toHaveLength(count);
   });
 });
+
+describe("the number of logs that a rare word finds is exact, and read by the index,", () => {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  /** One of 10,000 logs has the word, each a minute older than the one before: those that end with 7777. */
+  test.each([
+    ["in an organization", () => "", (LARGE + SMALL * SMALL_ASSISTANTS) / 10_000],
+    ["in an assistant", () => `assistantId: "${assistantId}"`, LARGE / 10_000],
+    ["of a channel", () => "type: TEXT", (LARGE + SMALL * SMALL_ASSISTANTS) / 10_000],
+    ["of a channel without logs", () => "type: SMS", 0],
+    ["in the newest version", () => `assistantId: "${assistantId}", assistantVersion: 3`, LARGE / 30_000],
+    ["after a time", () => `startedAfter: "${ago(30)}"`, 4],
+    [
+      "between two times in an assistant",
+      () => `assistantId: "${assistantId}", startedAfter: "${ago(60)}", startedBefore: "${ago(30)}"`,
+      4,
+    ],
+  ])("%s", async (_, place, count) => {
+    const request = async () => {
+      const { body } = await running.api.graphql(
+        `{ logs(first: 1, filter: { search: "zugzwang", ${place()} }) { totalCount } }`,
+      );
+      expect([body.errors, body.extensions?.warnings]).toEqual([undefined, undefined]);
+      expect(body.data.logs.totalCount).toBe(count);
+    };
+    await expectBoundedReads(running, /count\(\*\).*\bchats\b/s, request, MOST_BUFFERS);
+  });
+});

@@ -1,4 +1,3 @@
-import { containing } from "../../platform/database/values/containing";
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
@@ -14,7 +13,6 @@ import {
 } from "../../platform/database/lists/connection";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { inBothOrders } from "../../platform/database/lists/order";
-import type { RowsOf } from "../../platform/database/tables/rows";
 import { invalid } from "../../platform/errors";
 import { replicated } from "../../platform/database/lists/replicated";
 import { ifCanceled } from "../../platform/database/run-query";
@@ -30,7 +28,8 @@ import {
 } from "./log-conditions";
 import type { LogListItem } from "./logs";
 import { searchLogs } from "./search-logs";
-import { SEARCHABLE_TEXT, searchReading } from "./search-statements";
+import { searchReading } from "./search-statements";
+import { countFound } from "./search-steps";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {
@@ -93,12 +92,12 @@ export class AllLogs {
   }
 
   /** @returns null with a warning for a search whose results take too long to count */
-  private async count(filter: LogFilter): Promise<number | null> {
-    const { type: channel, ...others } = filter;
-    const known = await countedChats(this.scope, { channel, ...others });
-    if (known !== undefined) return known;
-    if (!filter.search) return countOf(this.matching(filter));
-    const found = await this.countInTime(this.matching(filter), SEARCH_COUNT_MS);
+  private async count({ search, ...conditions }: LogFilter): Promise<number | null> {
+    if (!search) {
+      const { type: channel, ...others } = conditions;
+      return (await countedChats(this.scope, { channel, ...others })) ?? countOf(this.matching(conditions));
+    }
+    const found = await countFound(this.scope, search, valuesOf(conditions), SEARCH_COUNT_MS);
     if (found !== undefined) return found;
     this.scope.warn(
       "totalCount is null, because counting the logs that the search finds took too long. Add a condition such as startedAfter, or search for a longer text.",
@@ -107,34 +106,22 @@ export class AllLogs {
   }
 
   /** The number of ended chats that match a filter. @returns undefined if counting takes longer */
-  countEnded(filter: LogFilter, timeoutMs: number): Promise<number | undefined> {
-    return this.countInTime(this.matching(filter).where({ status: "ended" }), timeoutMs);
+  countEnded({ search, ...conditions }: LogFilter, timeoutMs: number): Promise<number | undefined> {
+    const { scope } = this;
+    const ended = { status: "ended" };
+    if (search) return countFound(scope, search, { ...valuesOf(conditions), ...ended }, timeoutMs);
+    const rows = this.matching(conditions).where(ended);
+    return countOf(rows.queryContext({ organizationId: scope.organizationId, timeoutMs })).catch(ifCanceled);
   }
 
-  private countInTime(rows: RowsOf<"chats">, timeoutMs: number): Promise<number | undefined> {
-    const { organizationId } = this.scope;
-    return countOf(rows.queryContext({ organizationId, timeoutMs })).catch(ifCanceled);
-  }
-
-  private matching({ search, assistantId, type, assistantVersion, ...started }: LogFilter): RowsOf<"chats"> {
-    const { startedAfter, startedBefore } = started;
+  private matching({ assistantId, type, assistantVersion, startedAfter, startedBefore }: LogConditions) {
     const rows = this.scope.table("chats");
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
     if (assistantVersion != null) rows.where({ assistantVersion });
     if (startedAfter != null) rows.where("startedAt", ">", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
-    if (!search) return rows;
-    const messages = this.scope
-      .table("messages")
-      .select("chatId")
-      .where("content", "ilike", containing(search));
-    const labels = this.scope
-      .table("chats")
-      .select("id")
-      .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [containing(search)]);
-    for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
-    return rows.whereRaw("id in (? union ?)", [messages, labels]);
+    return rows;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { isBehindPolicies } from "../../platform/database/behind-policies";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/lists/order";
-import { sqlOf } from "../../platform/database/statement";
+import { sqlOf, type Pieces } from "../../platform/database/statement";
 import { byStart, LOG_CONDITIONS, type EntryRow, type LogConditions } from "./log-conditions";
 
 /** Chats per statement that scans. */
@@ -27,6 +27,7 @@ type Scanned<R> = R & { readonly stop: "TIME" | "END" | null };
 type Next<R> = FilteredStatement<R, keyof LogConditions>;
 type Indexed<R> = FilteredStatement<R, IndexedConditions>;
 export type Rarest = FilteredStatement<{ readonly chats: number }, keyof LogConditions>;
+type Counted = FilteredStatement<{ readonly count: number }, IndexedConditions | "status">;
 type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 
 /** The statements of searches that return some columns. */
@@ -118,6 +119,18 @@ const RAREST = inBothOrders<Rarest>(
     }),
 );
 
+/** The ids of the chats that the trigram index finds. @param assistant restricts the search, if it is not null */
+function foundIn({ db, table, $ }: Pieces, assistant: Knex.Raw | null): string {
+  const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
+  const labels = table("chats")
+    .select("id")
+    .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+  if (isBehindPolicies(db))
+    return db.raw("select parley_searched_chats(?, ?) as id", [$(1), assistant]).toQuery();
+  if (assistant) for (const each of [messages, labels]) each.where("assistantId", assistant);
+  return `${sqlOf(messages)} union ${sqlOf(labels)}`;
+}
+
 /**
  * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
  * of the list must not replace the index. Parameters: pattern, limit, offset, and the assistant, if it has one.
@@ -125,23 +138,45 @@ const RAREST = inBothOrders<Rarest>(
 const indexedIn = <R>(order: Order, columns: Columns, ofAssistant: boolean): Indexed<R> =>
   new FilteredStatement<R, IndexedConditions>(
     LOG_CONDITIONS[order],
-    ({ db, table, $, narrowed }) => {
-      const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
-      const labels = table("chats")
-        .select("id")
-        .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+    (pieces) => {
+      const { db, table, $, narrowed } = pieces;
+      const assistant = ofAssistant ? $(4) : null;
       const rows = narrowed(table("chats").whereRaw("id in (select id from found)"))
         .select(...columns)
         .orderBy(byStart(order));
-      for (const each of ofAssistant ? [messages, labels, rows] : []) each.where("assistantId", $(4));
-      const found = isBehindPolicies(db)
-        ? db.raw("select parley_searched_chats(?, ?) as id", [$(1), ofAssistant ? $(4) : null])
-        : db.raw(`${sqlOf(messages)} union ${sqlOf(labels)}`);
+      if (assistant) rows.where("assistantId", assistant);
       const query: Knex.Raw = db.raw(
-        `with found as materialized (${found.toQuery()}) ${sqlOf(rows)} limit ? offset ?`,
+        `with found as materialized (${foundIn(pieces, assistant)}) ${sqlOf(rows)} limit ? offset ?`,
         [$(2), $(3)],
       );
       return query;
     },
     false,
   );
+
+/** Conditions of a count. */
+const COUNTED = {
+  ...LOG_CONDITIONS.desc,
+  status: (rows: Knex.QueryBuilder, value: Knex.Raw) => rows.where("status", value),
+};
+
+/** Counts what the trigram index finds, by the same plan as a page. Parameters: pattern and the assistant, if it has one. */
+const countedIn = (ofAssistant: boolean): Counted =>
+  new FilteredStatement<{ readonly count: number }, IndexedConditions | "status">(
+    COUNTED,
+    (pieces) => {
+      const { db, table, $, narrowed } = pieces;
+      const assistant = ofAssistant ? $(2) : null;
+      const rows = narrowed(table("chats").whereRaw("id in (select id from found)"));
+      if (assistant) rows.where("assistantId", assistant);
+      const count = rows.select(db.raw("count(*)::integer as count"));
+      const query: Knex.Raw = db.raw(
+        `with found as materialized (${foundIn(pieces, assistant)}) ${sqlOf(count)}`,
+      );
+      return query;
+    },
+    false,
+  );
+
+/** The statements that count what a search finds in an assistant, and in all. */
+export const SEARCH_COUNTS = { ofAssistant: countedIn(true), ofAll: countedIn(false) };

@@ -2,8 +2,9 @@ import type { Filter } from "../../platform/database/lists/filtered-statement";
 import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
+import { containing } from "../../platform/database/values/containing";
 import type { LogConditions } from "./log-conditions";
-import { CHUNK, type FoundRow, type SearchStatements } from "./search-statements";
+import { CHUNK, SEARCH_COUNTS, type FoundRow, type SearchStatements } from "./search-statements";
 
 /** Values of conditions on logs, with bounds as `boundsOf` makes them. */
 export type LogValues = Filter<keyof LogConditions>;
@@ -54,6 +55,24 @@ export async function searchByIndex<R extends FoundRow>(
   const assistant = assistantId == null ? [] : [assistantId];
   const all = [pattern, take, offset, ...assistant, ...found.values];
   return replicated(scope, (from) => from.readInTime(Math.ceil(ms), found.statement, all));
+}
+
+/**
+ * Counts the logs that a search finds.
+ * @param ms time limit
+ * @returns undefined if counting takes longer
+ */
+export async function countFound(
+  scope: Scope,
+  search: string,
+  { assistantId, ...values }: LogValues & { readonly status?: string },
+  ms: number,
+): Promise<number | undefined> {
+  const assistant = assistantId == null ? [] : [assistantId];
+  const counts = assistantId == null ? SEARCH_COUNTS.ofAll : SEARCH_COUNTS.ofAssistant;
+  const { statement, values: more } = counts.by(values);
+  const rows = await scope.readInTime(ms, statement, [containing(search), ...assistant, ...more]);
+  return rows?.[0]!.count;
 }
 
 /** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
