@@ -155,6 +155,34 @@ test("the function that finds entries about a person finds those of the organiza
   await database.query("delete from audit_events where id = 'zugzwang'");
 });
 
+test("the functions that find records that name a person find those of the organization only, and nothing for the jobs role", async () => {
+  const { database, otherOrganization, api } = running;
+  const { id } = await api.get("/rest/v1/organization", 200);
+  const other = await otherOrganization();
+  await database.query(
+    `insert into files (organization_id, id, name, mime_type, detected_type, size, metadata)
+     values ($1, 'zugzwang', 'a', 'text/plain', 'text/plain', 1, '{"userId":"zugzwang"}')`,
+    [id],
+  );
+  await database.query(
+    `insert into sms_received (organization_id, message_sid, connection_id, sms)
+     values ($1, 'zugzwang', 'line', '{"from":"zugzwang"}')`,
+    [id],
+  );
+  const url = database.directUrl ?? database.url;
+  for (const search of [
+    "select parley_files_naming(array['zugzwang'], array['none'], array['zugzwang']) as id",
+    "select parley_texts_from('zugzwang') as id",
+  ]) {
+    expect(await as(url, search, id)).toEqual([{ id: "zugzwang" }]);
+    expect(await as(url, search, other.organizationId)).toEqual([]);
+    expect(await as(url, search)).toEqual([]);
+    expect(await as(database.jobsUrl, search, id)).toEqual([]);
+  }
+  for (const table of ["files where id", "sms_received where message_sid"])
+    await database.query(`delete from ${table} = 'zugzwang'`);
+});
+
 describe("the serving role", () => {
   const asServer = (text: string, organization?: string): Promise<unknown[]> =>
     as(running.database.directUrl ?? running.database.url, text, organization);

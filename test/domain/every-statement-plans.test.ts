@@ -70,13 +70,7 @@ const TOTALS: readonly Exception[] = [
   { statement: /^\s*with excess as/, most: 1_500, why: "the versions of an organization, against its quota" },
 ];
 
-/** Find a person's records without an index that row-level security lets them use. */
-const PEOPLE: readonly Exception[] = [
-  { statement: /sms_received\.sms ->> 'from'/, most: 1_000, why: "texts of a phone number" },
-  { statement: /files\.metadata ->> /, most: 1_000, why: "files that name a person" },
-];
-
-const EXCEPTIONS = [...BATCHES, ...SWEEPS, ...TOTALS, ...PEOPLE];
+const EXCEPTIONS = [...BATCHES, ...SWEEPS, ...TOTALS];
 
 const scanned = (plan: PlanNode): string[] =>
   nodesOf(plan)

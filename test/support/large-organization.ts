@@ -230,7 +230,14 @@ const GROWING = ({
       },
     ],
     sms_contacts: [MANY, { own_number: "'+41445550100'", phone_number: "'+4178' || n" }],
-    files: [MANY, { id: "'file-' || n", created_at: ago }],
+    files: [
+      MANY,
+      {
+        id: "'file-' || n",
+        created_at: ago,
+        metadata: "jsonb_build_object('uniqueId', 'person-' || n, 'chatId', 'log-' || n)",
+      },
+    ],
     passages: [
       2 * MANY,
       {

@@ -3,20 +3,13 @@ import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
+import { filesNaming, textsFrom } from "../people/by-index";
 import { withdrawExports } from "../people/withdraw";
 import { Files } from "../../assistants/files/files";
 import { forgetAnswers } from "../../account/organization/forget-answers";
 import { eraseTextsAtProvider } from "./at-providers";
 import { DigestKey, digesting } from "../people/digests";
-import {
-  chatsOf,
-  filesOf,
-  IDENTIFIER_KINDS,
-  isRemembered,
-  reachOf,
-  type Person,
-  type Reach,
-} from "../people/person";
+import { chatsOf, IDENTIFIER_KINDS, isRemembered, reachOf, type Person, type Reach } from "../people/person";
 import { CHAT_BATCH_SIZE, removeChats, type Count, type RemovedChat } from "./remove-chats";
 
 /** Live chats ended per round. */
@@ -121,8 +114,7 @@ async function forgetFacts(
 }
 
 async function removeFiles(scope: Scope, reach: Reach, count: Count): Promise<void> {
-  const found = await filesOf(scope, reach).select("id");
-  for (const { id } of found) {
+  for (const id of await filesNaming(scope, reach)) {
     await scope.of(Files).remove(id).catch(ignoreMissing);
     await count(scope, { files: 1 });
   }
@@ -138,7 +130,8 @@ async function removeTexts(
   phoneNumber: string,
   { until, count, erasureId }: RunningErasure,
 ): Promise<void> {
-  const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+  const sids = await textsFrom(scope, phoneNumber);
+  const received = scope.table("sms_received").whereRaw("message_sid = any(?::text[])", [sids]);
   const sent = scope.table("sms_sent").where({ phoneNumber }).whereNull("chatId");
   const removed: StoredText[] = [];
   removed.push(

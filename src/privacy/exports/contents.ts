@@ -3,7 +3,7 @@ import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { Person, Reach } from "../people/person";
-import { filesOf } from "../people/person";
+import { filesNaming, textsFrom } from "../people/by-index";
 import { Files } from "../../assistants/files/files";
 import { payloadsOf } from "../../events/events/bodies";
 import type { Entry } from "./archive";
@@ -111,7 +111,8 @@ export class Contents {
       for (const texts of [received(), sent()]) yield* await texts.where({ chatId }).orderBy("createdAt");
     if (person.kind !== "phoneNumber") return;
     const { value: phoneNumber } = person;
-    const from = received().whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+    const sids = await textsFrom(scope, phoneNumber);
+    const from = received().whereRaw("message_sid = any(?::text[])", [sids]);
     const notices = sent().where({ phoneNumber });
     for (const rows of [from, notices]) yield* await rows.whereNull("chatId").orderBy("createdAt");
   }
@@ -137,7 +138,8 @@ export class Contents {
 
   private async *files(): AsyncGenerator<Entry> {
     const list: Row[] = [];
-    const found = await filesOf(this.scope, this.reach).orderBy("createdAt");
+    const ids = await filesNaming(this.scope, this.reach);
+    const found = await this.scope.table("files").whereRaw("id = any(?::text[])", [ids]).orderBy("createdAt");
     for (const file of found) {
       const about = { ...publicRow({ ...file }), size: Number(file.size) };
       const content = await this.contentOf(file);

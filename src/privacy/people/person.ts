@@ -69,13 +69,5 @@ export async function reachOf(scope: Scope, person: Person, until?: string): Pro
   };
 }
 
-/** Files whose metadata names the person or one of their chats. */
-export const filesOf = (scope: Scope, { names, chatIds }: Reach) =>
-  scope.table("files").where((either) => {
-    for (const kind of IDENTIFIER_KINDS)
-      either.orWhereRaw("files.metadata ->> ? = any(?::text[])", [kind, [...names]]);
-    either.orWhereRaw("files.metadata ->> 'chatId' = any(?::text[])", [[...chatIds]]);
-  });
-
 /** Whether the assistants' memory uses identifiers of this kind directly. */
 export const isRemembered = ({ kind }: Person): boolean => kind !== "phoneNumber";
