@@ -1,9 +1,8 @@
 import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
+import { EXPIRED_BATCH_SIZE, expireTexts, type TextTable } from "./expire-texts";
 
-/** Rows deleted per table in one transaction. */
-const BATCH_SIZE = 500;
 /**
  * Retention of the records of sent and received texts, in days. The provider repeats a text within minutes, and
  * uncertain sends are looked up within the hour; the messages themselves stay in the chat.
@@ -20,16 +19,9 @@ export async function expireSms(database: Database): Promise<void> {
 async function expireSome(scope: Scope): Promise<boolean> {
   const operation = jobOf("sms.expire", "Text", null);
   return scope.audited(operation).transaction(async (scope) => {
-    const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
-      const old = scope.table(table).select(key).orderBy("createdAt").limit(BATCH_SIZE);
-      old.whereRaw("created_at < now() - ? * interval '1 day'", [RETENTION_DAYS]);
-      return await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
-    };
-    const gone = {
-      received: await remove("sms_received", "messageSid"),
-      sent: await remove("sms_sent", "id"),
-    };
+    const expire = (table: TextTable) => expireTexts(scope, { table, days: RETENTION_DAYS });
+    const gone = { received: await expire("sms_received"), sent: await expire("sms_sent") };
     operation.count(gone);
-    return Object.values(gone).includes(BATCH_SIZE);
+    return Object.values(gone).includes(EXPIRED_BATCH_SIZE);
   });
 }

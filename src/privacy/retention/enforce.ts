@@ -2,14 +2,14 @@ import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { rest } from "../../platform/jobs/rest";
+import { EXPIRED_BATCH_SIZE, expireTexts } from "../../channels/sms/expire-texts";
 import { removeChats } from "../erasure/remove-chats";
 import { expireEvents } from "../../events/events/expire-events";
 import { Retention } from "./retention";
 import { expireRecordings } from "./expire-recordings";
 
-/** Logs and texts deleted per organization in each round. */
+/** Logs deleted per organization in each round. */
 const LOG_BATCH_SIZE = 100;
-const TEXT_BATCH_SIZE = 500;
 /** Time limit of one run, in ms; the next run continues. */
 const MAX_RUN_MS = 600_000;
 
@@ -52,7 +52,7 @@ async function enforceOnce(scope: Scope, places: Map<string, string>): Promise<b
   const { LOGS, RECORDINGS, EVENTS } = await scope.transaction(settle);
   const more = [
     LOGS !== null && (await expireLogs(scope, LOGS)),
-    LOGS !== null && (await expireTexts(scope, LOGS)),
+    LOGS !== null && (await expireOldTexts(scope, LOGS)),
     RECORDINGS !== null && (await expireRecordings(scope, RECORDINGS, retentionOf("Recording"))),
     EVENTS !== null && (await expireSomeEvents(scope, EVENTS, places)),
   ];
@@ -86,31 +86,16 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
 }
 
 /** Deletes old texts outside any conversation. */
-async function expireTexts(scope: Scope, days: number): Promise<boolean> {
-  const [received, sent] = [
-    await expireOf(scope, "sms_received", "messageSid", days),
-    await expireOf(scope, "sms_sent", "id", days),
-  ];
-  return received || sent;
-}
-
-async function expireOf(
-  scope: Scope,
-  table: "sms_received" | "sms_sent",
-  key: string,
-  days: number,
-): Promise<boolean> {
-  const operation = retentionOf("Text");
-  return scope.audited(operation).transaction(async (scope) => {
-    const old = scope
-      .table(table)
-      .select(key)
-      .whereNull("chatId")
-      .whereRaw("created_at < now() - ? * interval '1 day'", [days])
-      .orderBy("createdAt")
-      .limit(TEXT_BATCH_SIZE);
-    const texts = await scope.table(table).whereRaw("?? = any(array(?))", [key, old]).delete();
-    operation.count({ texts });
-    return texts === TEXT_BATCH_SIZE;
-  });
+async function expireOldTexts(scope: Scope, days: number): Promise<boolean> {
+  const more: boolean[] = [];
+  for (const table of ["sms_received", "sms_sent"] as const) {
+    const operation = retentionOf("Text");
+    const texts = await scope.audited(operation).transaction(async (scope) => {
+      const texts = await expireTexts(scope, { table, days, outsideChats: true });
+      operation.count({ texts });
+      return texts;
+    });
+    more.push(texts === EXPIRED_BATCH_SIZE);
+  }
+  return more.includes(true);
 }
