@@ -13,7 +13,7 @@ import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { countChats } from "./count-chats";
-import { ALL_CHATS, boundsOf, chatsBy, type ChatFilter } from "./chat-lists";
+import { ALL_CHATS, boundsOf, chatsBy, filterOf, type ChatFilter } from "./chat-lists";
 import { ChatDrafts } from "../../assistants/versions/chat-drafts";
 import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
@@ -155,14 +155,14 @@ export class Chats {
         found[span.order],
         ids,
         { take: span.take + 1 },
-        { ...filter, ...boundsOf(span) },
+        { ...filterOf(filter), ...boundsOf(span) },
       ),
     );
     const rows = await page.load(id);
     return connectionOf(rows.map(withLabel), query, () =>
       this.scope
         .loader<number>(`chats.${column}.count.${JSON.stringify(filter)}`, (ids) =>
-          readCounts(this.scope, count, ids, { ...filter }),
+          readCounts(this.scope, count, ids, filterOf(filter)),
         )
         .load(id),
     );
@@ -172,7 +172,7 @@ export class Chats {
   async list(query: ConnectionQuery, filter: ChatFilter = {}): Promise<Connection<Chat>> {
     const span = spanOf(query);
     await checkCursors(() => this.scope.table("chats"), query);
-    const { statement, values } = ALL_CHATS.found[span.order].by({ ...filter, ...boundsOf(span) });
+    const { statement, values } = ALL_CHATS.found[span.order].by({ ...filterOf(filter), ...boundsOf(span) });
     const rows = await replicated(this.scope, (from) => from.read(statement, [span.take + 1, ...values]));
     return connectionOf(rows.map(withLabel), query, () => countChats(this.scope, filter));
   }

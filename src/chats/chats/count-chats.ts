@@ -3,7 +3,7 @@ import { areStepsDone } from "../../platform/database/done-steps";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
-import { ALL_CHATS, type ChatFilter } from "./chat-lists";
+import { ALL_CHATS, filterOf, type ChatFilter } from "./chat-lists";
 
 /** A filter of a list of chats. */
 interface ListFilter {
@@ -53,7 +53,7 @@ export async function countedChats(
 export async function countChats(scope: Scope, filter: ChatFilter): Promise<number> {
   const counted = await countedChats(scope, { ...filter });
   if (counted !== undefined) return counted;
-  const { statement, values } = ALL_CHATS.count.by({ ...filter });
+  const { statement, values } = ALL_CHATS.count.by(filterOf(filter));
   const [total] = await replicated(scope, (from) => from.read(statement, values));
   return Number(total?.count);
 }

@@ -47,10 +47,30 @@ export const online: readonly OnlineStep[] = [
     table: "sms_received",
     columns: "(organization_id, (sms ->> 'from'))",
   },
+  {
+    kind: "index",
+    name: "chats_live_by_status",
+    table: "chats",
+    columns: "(organization_id, status, started_at, id) where status <> 'ended'",
+  },
+  {
+    kind: "backfill",
+    name: "without_chats_live",
+    table: "chats",
+    batch: async (db) => {
+      // Everything that reads chats waits behind this while an older transaction reads them.
+      await db.raw(`set local lock_timeout = '2s'`);
+      await db.raw(`drop index if exists chats_live`); // `chats_live_by_status` begins with the same column
+      return null;
+    },
+  },
 ];
 
 export async function down(db: Knex): Promise<void> {
-  await db.raw(`drop index if exists ${online.map(({ name }) => name).join(", ")}`);
+  const indexes = online.flatMap(({ kind, name }) => (kind === "index" ? [name] : []));
+  await db.raw(`drop index if exists ${indexes.join(", ")}`);
+  await db.raw(`create index if not exists chats_live on chats (organization_id) where status <> 'ended'`);
+  await db.raw(`delete from online_steps where name = 'without_chats_live'`);
   await db.raw("drop function parley_files_naming(text[], text[], text[])");
   await db.raw("drop function parley_texts_from(text)");
   for (const table of TABLES) {
