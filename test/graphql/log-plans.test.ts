@@ -5,7 +5,7 @@ import { onlineSteps } from "../../src/platform/database/migrations";
 import { runBatch, type OnlineStep } from "../../src/platform/database/migrations/online-step";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
-import { expectBoundedReads, unchecked } from "../support/plans";
+import { expectBoundedReads, unchecked, withoutIndexes } from "../support/plans";
 
 const running = useApp();
 const blocks = onlineSteps.find(({ name }) => name === "log_blocks") as OnlineStep & { kind: "backfill" };
@@ -26,17 +26,19 @@ beforeAll(async () => {
   const [{ organization_id: organization }] = (await query(
     `select organization_id from assistants where id = '${assistantId}'`,
   )) as [{ organization_id: string }];
-  await query(
-    unchecked(`insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at, assistant_version)
-     select '${organization}', 'log-' || n, case when n <= ${LARGE} then '${assistantId}' else 'small-' || n % ${SMALL_ASSISTANTS} end,
-       'TEXT', 'ended', 'none', 'Caller', now() - n * interval '1 minute', 1 + (${LARGE} - n) * 3 / ${LARGE} from generate_series(1, ${LARGE + SMALL * SMALL_ASSISTANTS}) n`),
-  );
-  await query(
-    unchecked(`insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content)
-     select organization_id, id, id, assistant_id, 1, 'USER', 'TEXT',
-       case when id like '%7777' then 'zugzwang' else 'where is the parcel' end
-     from chats where id like 'log-%'`),
-  );
+  await withoutIndexes(running.database, ["chats", "messages"], async () => {
+    await query(
+      unchecked(`insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at, assistant_version)
+       select '${organization}', 'log-' || n, case when n <= ${LARGE} then '${assistantId}' else 'small-' || n % ${SMALL_ASSISTANTS} end,
+         'TEXT', 'ended', 'none', 'Caller', now() - n * interval '1 minute', 1 + (${LARGE} - n) * 3 / ${LARGE} from generate_series(1, ${LARGE + SMALL * SMALL_ASSISTANTS}) n`),
+    );
+    await query(
+      unchecked(`insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content)
+       select organization_id, id, id, assistant_id, 1, 'USER', 'TEXT',
+         case when id like '%7777' then 'zugzwang' else 'where is the parcel' end
+       from chats where id like 'log-%'`),
+    );
+  });
   for (const table of ["chats", "messages"]) await query(`vacuum analyze ${table}`);
   // As for logs from before there were blocks.
   const knex = connect(running.database.ownerUrl, { pool: 1 });

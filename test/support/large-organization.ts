@@ -1,5 +1,5 @@
 import type { TestDatabase } from "./database";
-import { unchecked } from "./plans";
+import { unchecked, withoutIndexes } from "./plans";
 import type { World } from "./world";
 
 /** Logs of one large assistant, and of each of the small ones beside it. */
@@ -333,23 +333,6 @@ const countBlocks = ({ query }: TestDatabase) =>
    group by organization_id, assistant_id, list, block`),
   );
 
-/** Builds the indexes of a table after some work, which takes less time than to change them for each row. */
-async function withoutIndexes(
-  { query }: TestDatabase,
-  table: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const indexes = await query<{ name: string; definition: string }>(
-    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = '${table}'::regclass and not indisunique`,
-  );
-  for (const { name } of indexes) await query(`drop index ${name}`);
-  await work();
-  const text = indexes.map(({ definition }) => definition).join("; ");
-  await query(
-    `set statement_timeout = 0; set maintenance_work_mem = '128MB'; ${text}; reset maintenance_work_mem; reset statement_timeout`,
-  );
-}
-
 /** Fills all tables around the records of an organization. */
 export async function fillLarge(database: TestDatabase, organizationId: string, world: World): Promise<void> {
   const tables = await database.query<Table & { [key: string]: unknown }>(TABLES);
@@ -374,7 +357,7 @@ export async function fillLarge(database: TestDatabase, organizationId: string, 
     });
     const [count, values] = growing[table.name] ?? [0, {}];
     if (count > 0)
-      await withoutIndexes(database, table.name, () =>
+      await withoutIndexes(database, [table.name], () =>
         multiply(database, table, count, organizationId, values),
       );
   }

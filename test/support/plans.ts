@@ -89,3 +89,22 @@ export async function expectBoundedReads(
 /** Statements without checks of foreign keys, which take most of the time, and without the time limit of a role behind a pooler. */
 export const unchecked = (text: string): string =>
   `set statement_timeout = 0; set session_replication_role = replica; ${text}; reset session_replication_role; reset statement_timeout`;
+
+/** Builds the indexes of tables after some work, which takes less time than to change them for each row. */
+export async function withoutIndexes(
+  { query }: Pick<TestDatabase, "query">,
+  tables: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const indexes = await query<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
+     from pg_index where indrelid = any($1::regclass[]) and not indisunique`,
+    [tables],
+  );
+  for (const { name } of indexes) await query(`drop index ${name}`);
+  await work();
+  const text = indexes.map(({ definition }) => definition).join("; ");
+  await query(
+    `set statement_timeout = 0; set maintenance_work_mem = '128MB'; ${text}; reset maintenance_work_mem; reset statement_timeout`,
+  );
+}
