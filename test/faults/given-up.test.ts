@@ -263,11 +263,11 @@ test(
 test(
   "each failed run of a periodic task is counted",
   async () => {
+    const first = await server();
     const owner = new pg.Client({ connectionString: running.database.ownerUrl });
     await owner.connect();
     await owner.query("begin");
     await owner.query("lock table chats in access exclusive mode");
-    const first = await server();
     await (await scope()).enqueue("chat.endIdle", {}, { key: "chat.endIdle" });
     await until(async () => {
       const text = await (await fetch(`${first.url}/metrics`)).text();
