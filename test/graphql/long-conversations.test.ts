@@ -71,7 +71,7 @@ test("logs are deleted by a search that no index can serve", async () => {
   const filter = { assistantId, search: "gz" };
   const remove = "mutation ($filter: LogFilter!) { deleteLogs(filter: $filter) { id matched status } }";
   const { id: erasureId, ...receipt } = (await api.gql(remove, { filter })).deleteLogs;
-  expect(receipt).toEqual({ matched: 0, status: "PENDING" });
+  expect(receipt).toEqual({ matched: 2, status: "PENDING" }); // counted by a function, which policies do not slow down
   const [organization] = await database.query<{ id: string }>(
     "select organization_id as id from assistants where id = $1",
     [assistantId],
