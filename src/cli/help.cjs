@@ -49,6 +49,12 @@ exports.OPERATORS = Object.fromEntries(
   }),
 );
 
+/** The program that runs a command, and its options: `npm run parley -- import` is `npm run import --`. */
+exports.commandOf = (program, options) =>
+  program === FILES && Object.hasOwn(exports.OPERATORS, options[0] ?? "")
+    ? [exports.OPERATORS[options[0]], options.slice(1)]
+    : [program, options];
+
 /** Prints the help of a program or of the command that is named, and ends the process, if the options ask for it. */
 exports.helpIfAsked = (program, options) => {
   const { commands, usage } = COMMANDS[program] ?? {};

@@ -10,8 +10,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { preflight, thisUser } from "./preflight.mjs";
 
-const [, , program, ...options] = process.argv;
-createRequire(import.meta.url)("./help.cjs").helpIfAsked(program, options);
+const { commandOf, helpIfAsked } = createRequire(import.meta.url)("./help.cjs");
+const [, , named, ...given] = process.argv;
+helpIfAsked(named, given);
+const [program, options] = commandOf(named, given);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);

@@ -106,6 +106,14 @@ describe("parley of a checkout", () => {
   };
 
   test.each([
+    ["import", "nosuch"],
+    ["export", "a", "b"],
+  ])("runs %s, which npm runs by its own name too", (name, ...options) => {
+    const { usage } = COMMANDS[`cli/${name}` as "cli/import"];
+    expect(run(name, ...options)).toMatchObject({ status: 1, stderr: expect.stringContaining(usage) });
+  });
+
+  test.each([
     ["help", "nosuch"],
     ["nosuch", "--help"],
     ["-h", "nosuch"],
