@@ -4,6 +4,9 @@ import { statement } from "../../platform/database/statement";
 import type { TelephonyLine } from "../../platform/ports/telephony";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 
+/** The ids of connected numbers, for a subquery: a job removes the texts of all others. */
+export const connectedNumbers = (scope: Scope) => scope.table("telephony_connections").select("id");
+
 /** Reads a stored connection, not shared with other reads. */
 export const CONNECTION_BY_ID = statement(({ table, $ }) =>
   table("telephony_connections").where({ id: $(1) }),

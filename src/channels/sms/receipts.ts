@@ -1,3 +1,4 @@
+import { connectedNumbers } from "../../assistants/telephony/connection-row";
 import { currentDate } from "../../platform/clock";
 import { MAX_ATTEMPTS } from "../../platform/database/enqueue-job";
 import type { Scope } from "../../platform/database/scope";
@@ -84,9 +85,8 @@ export class Receipts {
   /** Removes a text that a number received before it was disconnected and connected again, as a job will. */
   private async removeLeft({ messageSid, connectionId }: Receipt, current: string): Promise<boolean> {
     if (connectionId === current) return false;
-    const connected = this.scope.table("telephony_connections").select("id");
     const left = this.scope.table("sms_received").where({ messageSid, connectionId });
-    return (await left.whereNotIn("connectionId", connected).delete()) > 0;
+    return (await left.whereNotIn("connectionId", connectedNumbers(this.scope)).delete()) > 0;
   }
 
   /** Unprocessed earlier texts of the same person, oldest first. */

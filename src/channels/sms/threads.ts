@@ -1,3 +1,4 @@
+import { connectedNumbers } from "../../assistants/telephony/connection-row";
 import type { Scope } from "../../platform/database/scope";
 
 /** An SMS chat and how far its messages have been sent. */
@@ -72,7 +73,7 @@ export class Threads {
 
   /** The thread of a chat, unless its number is disconnected: a job removes those. */
   private ofConnected(chatId: string) {
-    const connected = this.scope.table("telephony_connections").select("id");
-    return this.scope.table("sms_threads").where({ chatId }).whereIn("connectionId", connected);
+    const threads = this.scope.table("sms_threads").where({ chatId });
+    return threads.whereIn("connectionId", connectedNumbers(this.scope));
   }
 }

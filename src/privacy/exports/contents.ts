@@ -1,3 +1,4 @@
+import { connectedNumbers } from "../../assistants/telephony/connection-row";
 import { Readable } from "node:stream";
 import { indexable } from "../../platform/database/values/long-texts";
 import type { Scope } from "../../platform/database/scope";
@@ -104,8 +105,7 @@ export class Contents {
   /** Sent texts, and those that a connected number has received: a job removes those of others. */
   private async *texts(): AsyncGenerator<Row> {
     const { scope, person, reach } = this;
-    const connected = () => scope.table("telephony_connections").select("id");
-    const received = () => scope.table("sms_received").whereIn("connectionId", connected());
+    const received = () => scope.table("sms_received").whereIn("connectionId", connectedNumbers(scope));
     const sent = () => scope.table("sms_sent");
     for (const chatId of reach.chatIds)
       for (const texts of [received(), sent()]) yield* await texts.where({ chatId }).orderBy("createdAt");
