@@ -31,24 +31,25 @@ const ofRest = [...new Map(routes.map((route) => [pathOf(route), route])).values
   to: () => pathOf(route, exampleOf(route.id)(world)),
 }));
 const OTHERS = [
-  ...[
-    "/",
-    "/docs",
-    "/rest/docs",
-    "/rest/openapi.json",
-    "/events/asyncapi.json",
-    "/analytics",
-    "/certificate",
-  ],
-  ...["/events/schemas/session-start/1", "/health/live", "/health/ready", "/metrics", "/graphql", "/mcp"],
-  ...[
-    "/files/some/file",
-    "/exports/some/export",
-    "/widget/chat",
-    "/widget.js",
-    "/nothing",
-    "/rest/v1/nothing",
-  ],
+  "/",
+  "/docs",
+  "/rest/docs",
+  "/rest/openapi.json",
+  "/events/asyncapi.json",
+  "/analytics",
+  "/certificate",
+  "/events/schemas/session-start/1",
+  "/health/live",
+  "/health/ready",
+  "/metrics",
+  "/graphql",
+  "/mcp",
+  "/files/some/file",
+  "/exports/some/export",
+  "/widget/chat",
+  "/widget.js",
+  "/nothing",
+  "/rest/v1/nothing",
 ].map((path) => ({ path, to: () => path }));
 
 const each = rows([...ofRest, ...OTHERS], 20);

@@ -16,7 +16,7 @@ const sourceFrom = (trusted: string[], remoteAddress: string, forwarded?: string
     headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
   } as unknown as IncomingMessage); // the parts that it reads
 
-/** What clients write into X-Forwarded-For: other addresses, those of proxies, and anything else. */
+/** Entries that clients may invent in X-Forwarded-For: other addresses, those of proxies, and any text. */
 const invented = fc.array(
   fc.oneof(
     fc.ipV4(),

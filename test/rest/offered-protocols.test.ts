@@ -4,7 +4,7 @@ import { rawRequest } from "../support/raw";
 
 const running = useApp();
 
-/** What Java's HttpClient and `curl --http2` send with a request. */
+/** The headers by which Java's HttpClient and `curl --http2` offer HTTP/2. */
 const OFFER = {
   Connection: "Upgrade, HTTP2-Settings",
   Upgrade: "h2c",

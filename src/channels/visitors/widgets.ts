@@ -24,7 +24,7 @@ import { publicTheme } from "../../assistants/configurations/theme-values";
 export interface Widget {
   readonly assistant: PinnedAssistant;
   readonly flow?: Flow;
-  /** What a new chat of a workflow is started with. */
+  /** The target with which a new chat of a workflow starts. */
   readonly target?: WidgetVisitor["target"];
   readonly assistantId: string;
   readonly name: string;
