@@ -47,6 +47,10 @@ const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(inp
 const deployed = async (input: object): Promise<string> =>
   (await running.api.gql(DEPLOY, { input })).createDeployment.id as string;
 
+const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id greeting } }";
+const SET_MISSING =
+  "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
+
 let [day, night, workflowId, widget] = ["", "", "", ""];
 beforeAll(async () => {
   [day, night] = [await speaker("Day", { shift: "night" }), await speaker("Night", { shift: "night" })];
@@ -54,7 +58,7 @@ beforeAll(async () => {
   widget = await deployed({ type: "TEXT_BUBBLE", workflowId });
 });
 
-const PHONE = { phoneNumber: "+14155550132" };
+const PHONE = { phoneNumber: "+41783000132" };
 const mutation = (name: string, type: string) => async (input: object) => {
   const { result } = await running.api.gql(
     `mutation ($input: ${type}!) { result: ${name}(input: $input) { id } }`,
@@ -80,8 +84,7 @@ describe("a workflow whose first condition depends on a variable of the assistan
   });
 
   test("is checked for the variables of the assistant that speaks first", async () => {
-    const document = "mutation ($input: StartChatInput!) { startChat(input: $input) { id greeting } }";
-    const { body } = await running.api.graphql(document, { input: { workflowId } });
+    const { body } = await running.api.graphql(START, { input: { workflowId } });
     expect(body.data.startChat.greeting).toBe("I am Night.");
     expect(body.extensions.warnings.join()).toMatch(/\{unsetNight\} in prompt/);
   });
@@ -121,10 +124,50 @@ describe("a workflow whose first condition depends on a variable of the assistan
     expect(chat!.messages[0]!.content).toBe("I am Night.");
   });
 
-  test("starts even if no assistant's variables lead to itself", async () => {
-    const [one, other] = [await speaker("One", { shift: "night" }), await speaker("Other", { shift: "day" })];
-    const id = await WAYS.startChat!({ workflowId: await shifts(one, other) });
-    const { workflowNode, messages } = await chatOf(id);
-    expect([workflowNode.name, messages]).toEqual(["night", [{ content: "I am Other." }]]);
+  describe("in which no assistant's variables lead to itself", () => {
+    let [one, other, cycle] = ["", "", ""];
+    beforeAll(async () => {
+      [one, other] = [await speaker("One", { shift: "night" }), await speaker("Other", { shift: "day" })];
+      cycle = await shifts(one, other);
+    });
+    const setMissing = (id: string, missingVariables: string) =>
+      running.api.gql(SET_MISSING, { id, input: { missingVariables } });
+
+    test("starts for the first one, and another one speaks", async () => {
+      const { assistant, workflowNode, messages } = await chatOf(
+        await WAYS.startChat!({ workflowId: cycle }),
+      );
+      expect([assistant.id, workflowNode.name, messages]).toEqual([
+        one,
+        "night",
+        [{ content: "I am Other." }],
+      ]);
+    });
+
+    test("is checked for the variables of the one that speaks", async () => {
+      const { body } = await running.api.graphql(START, { input: { workflowId: cycle } });
+      expect(body.data.startChat.greeting).toBe("I am Other.");
+      expect(body.extensions.warnings.join()).toMatch(/\{unsetOther\} in prompt/);
+      expect(body.extensions.warnings.join()).not.toContain("unsetOne");
+    });
+
+    test("shows a web page the greeting of the one that speaks", async () => {
+      const deploymentId = await deployed({ type: "TEXT_BUBBLE", workflowId: cycle });
+      const { token, widget: shown } = await startSession(running.url, running.publicKey, { deploymentId });
+      expect(shown).toMatchObject({ assistantId: one, greeting: "I am Other." });
+      const greeting = "{ widget { greeting(variables: {}) } }";
+      const { api } = new VisitorClient(running.url, token);
+      expect((await api.gql(greeting)).widget.greeting).toBe("I am Other.");
+    });
+
+    test.each(Object.keys(WAYS))("is refused, by %s, if the one that speaks refuses", async (name) => {
+      await setMissing(one, "REFUSE");
+      await WAYS[name]!({ workflowId: cycle });
+      await setMissing(one, "KEEP");
+      await setMissing(other, "REFUSE");
+      await expect(WAYS[name]!({ workflowId: cycle })).rejects.toThrow("{unsetOther} in prompt");
+      await WAYS[name]!({ workflowId: cycle, variables: { unsetOther: "x" } });
+      await setMissing(other, "KEEP");
+    });
   });
 });

@@ -103,11 +103,11 @@ export async function openCall(
   { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
-  const { assistant, workflowId, flow, deploymentId } = resolved;
+  const { assistant, workflowId, deploymentId } = resolved;
   await checkStart(scope, resolved);
   const { fromPage = false, ...person } = personOf(callee);
   const greetingOnly = fromPage || person.visitorId != null;
-  await checkVariables(scope, { assistant, flow, channel: "VOICE", variables, greetingOnly, mayRefuse });
+  await checkVariables(scope, { ...resolved, channel: "VOICE", variables, greetingOnly, mayRefuse });
   const { uniqueId } = person;
   if (uniqueId !== null) await scope.of(EndUsers).register(assistant.id, uniqueId);
   const id = newId();

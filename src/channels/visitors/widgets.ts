@@ -15,15 +15,16 @@ import {
   type DeploymentType,
 } from "../../conversation/workflows/deployments";
 import { checkVariables } from "../../conversation/turns/unresolved-variables";
-import type { Flow } from "../../conversation/workflows/flow";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
 import { publicTheme } from "../../assistants/configurations/theme-values";
 
+type First = Pick<ResolvedTarget, "speaker" | "flow" | "firstNode">;
+
 /** An assistant as a web page shows it. */
 export interface Widget {
-  readonly assistant: PinnedAssistant;
-  readonly flow?: Flow;
+  /** Who speaks first in a chat without variables. */
+  readonly first: First;
   /** The target with which a new chat of a workflow starts. */
   readonly target?: WidgetVisitor["target"];
   readonly assistantId: string;
@@ -57,9 +58,9 @@ export class Widgets {
 
   /** @throws as `speaker` */
   async of(target: WidgetVisitor["target"]): Promise<Widget> {
-    const { assistant, flow } = await this.speaker(target);
+    const { assistant, ...first } = await this.speaker(target);
     const widget = await this.widgetOf(assistant, await this.channelsOf(target));
-    return flow ? { ...widget, flow, target } : widget;
+    return first.flow ? { ...widget, first, target } : widget;
   }
 
   /** The widget of a visitor's session. */
@@ -76,17 +77,16 @@ export class Widgets {
    * @throws MISSING_VARIABLES if a chat with these variables is refused
    */
   async greeting(widget: Widget, variables: JsonObject | undefined): Promise<string | null> {
-    const { flow, target, textEnabled } = widget;
-    const { assistant } = target && variables ? await this.speaker(target, variables) : widget;
+    const { target, textEnabled } = widget;
+    const first: First = target && variables ? await this.speaker(target, variables) : widget.first;
+    const { speaker } = first;
     const channel = textEnabled ? "TEXT" : "VOICE";
     const mayRefuse = variables !== undefined;
-    await checkVariables(this.scope, { assistant, flow, channel, variables, greetingOnly: true, mayRefuse });
-    const { initialMessage } = await this.scope
-      .of(PinnedAssistants)
-      .configuration(KIND_OF[channel], assistant);
-    const values = valuesOf(variables, assistant);
+    await checkVariables(this.scope, { ...first, channel, variables, greetingOnly: true, mayRefuse });
+    const { initialMessage } = await this.scope.of(PinnedAssistants).configuration(KIND_OF[channel], speaker);
+    const values = valuesOf(variables, speaker);
     const isWhole = namesIn(initialMessage).every((name) => values.isSet(name));
-    if (!isWhole && assistant.missingVariables === "REFUSE") return null;
+    if (!isWhole && speaker.missingVariables === "REFUSE") return null;
     return fill(initialMessage, values).trim() || null;
   }
 
@@ -99,7 +99,7 @@ export class Widgets {
     const isOffered = (channel: Channel) => channels.includes(channel) && DISABLED_CHANNELS[mode] !== channel;
     const voiceEnabled = isOffered("VOICE");
     return {
-      assistant,
+      first: { speaker: assistant },
       assistantId: assistant.id,
       name: assistant.name,
       mode,

@@ -101,9 +101,10 @@ export class ChatStart {
 
   private async checkStart(
     scope: Scope,
-    { assistant, workflowId, flow }: ResolvedTarget,
+    target: ResolvedTarget,
     { channel, variables, visitorId, mayRefuse }: StartChatInput & { channel: Channel },
   ): Promise<void> {
+    const { assistant, workflowId } = target;
     await scope.of(PinnedAssistants).lockForChat(assistant);
     if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
@@ -117,7 +118,7 @@ export class ChatStart {
       );
     await scope.of(Quotas).checkRoomFor("liveChats");
     const greetingOnly = visitorId != null;
-    await checkVariables(scope, { assistant, flow, channel, variables, greetingOnly, mayRefuse });
+    await checkVariables(scope, { ...target, channel, variables, greetingOnly, mayRefuse });
   }
 }
 

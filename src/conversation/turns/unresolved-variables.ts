@@ -15,14 +15,11 @@ import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { filledTexts, type FilledText } from "../../assistants/configurations/filled-texts";
 import { valuesOf } from "../functions/variables";
-import type { Flow } from "../workflows/flow";
-import { firstSpeaker } from "../workflows/route";
+import type { ResolvedTarget } from "../workflows/target";
 import { promptTextsOf, settersOf } from "../workflows/unset-variables";
 
 /** The conversation that is about to begin. */
-interface Opening {
-  readonly assistant: PinnedAssistant;
-  readonly flow?: Flow | undefined;
+interface Opening extends Pick<ResolvedTarget, "speaker" | "flow" | "firstNode"> {
   readonly channel: Channel;
   readonly variables?: JsonObject | null;
   /** Whether only the greeting may be named: a web page must not learn what the prompt contains. */
@@ -36,14 +33,14 @@ interface Opening {
  * @throws MISSING_VARIABLES if the assistant refuses such conversations
  */
 export async function checkVariables(scope: Scope, opening: Opening): Promise<void> {
-  const { assistant, variables, greetingOnly = false, mayRefuse = true } = opening;
-  const refuses = mayRefuse && assistant.missingVariables === "REFUSE";
+  const { speaker, variables, greetingOnly = false, mayRefuse = true } = opening;
+  const refuses = mayRefuse && speaker.missingVariables === "REFUSE";
   const texts = await openingTexts(scope, opening, greetingOnly && !refuses);
   const shown = greetingOnly ? texts.filter(({ path }) => path === GREETING) : texts;
   const unset = unsetIn(opening);
   const unresolved = fieldsOf(shown, unset);
   if (refuses && texts.some(({ text }) => unset(text).length > 0)) throw missingVariables(unresolved);
-  if (unresolved.size > 0) scope.warn(unresolvedMessage(unresolved, assistant));
+  if (unresolved.size > 0) scope.warn(unresolvedMessage(unresolved, speaker));
   const mistakes = fieldsOf(shown, mistakesIn);
   if (mistakes.size > 0) scope.warn(mistakesMessage(mistakes));
   warnOfUnusableNames(scope, variables);
@@ -56,13 +53,12 @@ const MAX_DETAILS = 100;
 /** The texts that the first assistant speaks with. The part of a workflow is named as such. */
 async function openingTexts(
   scope: Scope,
-  { assistant, channel, flow, variables }: Opening,
+  { speaker, channel, flow, firstNode }: Opening,
   greetingOnly: boolean,
 ): Promise<FilledText[]> {
-  const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], assistant);
+  const configuration = await scope.of(PinnedAssistants).configuration(KIND_OF[channel], speaker);
   if (greetingOnly) return [{ path: GREETING, text: configuration.initialMessage }];
-  const first = flow && firstSpeaker(flow, valuesOf(variables, assistant));
-  const ofFlow = first ? promptTextsOf(flow, first) : [];
+  const ofFlow = flow && firstNode ? promptTextsOf(flow, firstNode) : [];
   return [
     ...(await filledTexts(scope, configuration)),
     ...ofFlow.map((text) => ({ path: "workflow", text })),
@@ -70,12 +66,12 @@ async function openingTexts(
 }
 
 /** The names in a text that nothing sets. */
-function unsetIn({ assistant, flow, variables }: Opening): (text: string) => string[] {
-  const values = valuesOf(variables, assistant);
+function unsetIn({ speaker, flow, variables }: Opening): (text: string) => string[] {
+  const values = valuesOf(variables, speaker);
   const isSetByFlow = flow ? settersOf(flow) : () => false;
   // With KEEP, only a name without any value stays as written: null becomes an empty text.
   const isFilled = (name: string) =>
-    assistant.missingVariables === "KEEP" ? values.has(name) : values.isSet(name);
+    speaker.missingVariables === "KEEP" ? values.has(name) : values.isSet(name);
   return (text) => namesIn(text).filter((name) => !isFilled(name) && !isSetByFlow(name));
 }
 

@@ -7,7 +7,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, type Problem } from "../../platform/errors";
 import { Deployments, type Deployment } from "./deployments";
 import { Values, valuesOf } from "../functions/variables";
-import type { Flow } from "./flow";
+import type { Flow, WorkflowNode } from "./flow";
 import { firstSpeaker } from "./route";
 import { WorkflowChecker } from "./workflow-checker";
 
@@ -19,8 +19,12 @@ export type Target =
 
 /** A target with its assistant and workflow. */
 export interface ResolvedTarget {
-  /** The assistant that speaks first. */
+  /** The assistant that the conversation counts for. */
   readonly assistant: PinnedAssistant;
+  /** The assistant that speaks first: another one only if the values of no assistant of a workflow lead to itself. */
+  readonly speaker: PinnedAssistant;
+  /** The node of the workflow at which it speaks. */
+  readonly firstNode?: WorkflowNode;
   /** Versions of the assistants of the workflow, by their ids. */
   readonly speakerVersions?: Readonly<Record<string, number>>;
   readonly workflowId?: string;
@@ -53,7 +57,7 @@ export async function resolve(
   if ("workflowId" in target) return resolveWorkflow(scope, target.workflowId, variables);
   if ("deploymentId" in target) return resolveDeployment(scope, target.deploymentId, variables, purpose);
   const assistant = await scope.of(PinnedAssistants).begin(target.assistantId, target);
-  if (!assistant.template) return { assistant };
+  if (!assistant.template) return { assistant, speaker: assistant };
   throw new DomainError(
     "TEMPLATE_READ_ONLY",
     `This assistant is a template. Duplicate it, then ${purpose.instead}.`,
@@ -68,28 +72,32 @@ async function resolveWorkflow(
   const flow = await scope.of(WorkflowChecker).runnable(workflowId);
   const speakers = new Set(flow.nodes.flatMap(({ assistantId }) => assistantId ?? []));
   const speakerVersions = await scope.of(PinnedAssistants).currentVersions([...speakers]);
-  const assistant = await firstAssistant(scope, flow, variables, speakerVersions);
-  return { flow, assistant, speakerVersions, workflowId };
+  const first = await firstSpeakers(scope, flow, variables, speakerVersions);
+  return { flow, ...first, speakerVersions, workflowId };
 }
 
 /**
- * The assistant that speaks first in a workflow without problems. The conditions before it also read its own variables: an
- * assistant is assumed until its values lead to itself. If that never happens, the first assumption stays.
+ * Who speaks first in a workflow without problems. The conditions before it also read the variables of the assistant that
+ * the conversation counts for: one is assumed until its values lead to itself. If that never happens, the first assumption stays.
  */
-async function firstAssistant(
+async function firstSpeakers(
   scope: Scope,
   flow: Flow,
   variables: Variables,
   versions: Readonly<Record<string, number>>,
-): Promise<PinnedAssistant> {
-  const assumed: PinnedAssistant[] = [];
-  for (let values = new Values([variables]); ; values = valuesOf(variables, assumed.at(-1)!)) {
-    const id = firstSpeaker(flow, values)?.assistantId;
-    if (id == null) throw new Error("No assistant speaks first in this workflow."); // one without problems has one
-    if (assumed.at(-1)?.id === id) return assumed.at(-1)!;
-    if (assumed.some((one) => one.id === id)) return assumed[0]!;
+): Promise<Pick<ResolvedTarget, "assistant" | "speaker" | "firstNode">> {
+  const assumed: { firstNode: WorkflowNode; speaker: PinnedAssistant }[] = [];
+  for (let values = new Values([variables]); ; values = valuesOf(variables, assumed.at(-1)!.speaker)) {
+    const firstNode = firstSpeaker(flow, values);
+    const id = firstNode?.assistantId;
+    if (!firstNode || id == null) throw new Error("No assistant speaks first in this workflow."); // one without problems has one
+    const last = assumed.at(-1)?.speaker;
+    if (last?.id === id) return { assistant: last, speaker: last, firstNode };
+    if (assumed.some(({ speaker }) => speaker.id === id))
+      return { assistant: assumed[0]!.speaker, ...assumed[1]! };
     const number = versions[id];
-    assumed.push(await scope.of(PinnedAssistants).at(id, number === undefined ? undefined : { number }));
+    const speaker = await scope.of(PinnedAssistants).at(id, number === undefined ? undefined : { number });
+    assumed.push({ firstNode, speaker });
   }
 }
 
