@@ -2,6 +2,7 @@ import { expect } from "@jest/globals";
 import type { Knex } from "knex";
 import pg from "pg";
 import type { Database } from "../../src/platform/database/database";
+import type { Ports } from "../../src/platform/ports/ports";
 import type { TestDatabase } from "./database";
 
 /** A statement that the service has sent. */
@@ -32,10 +33,14 @@ export async function statementsOf(
 ): Promise<Sent[]> {
   const found: Sent[] = [];
   const note = (sent: Sent) => void (pattern.test(sent.sql) && found.push(sent));
-  // Every statement passes through the events of the pool, which is private to the service.
-  const { knex } = database as unknown as { readonly knex: Knex };
-  knex.on("query", note);
-  await work().finally(() => knex.off("query", note));
+  // Every statement passes through the events of a pool, which is private to the service.
+  const { knex, ports } = database as unknown as {
+    readonly knex: Knex;
+    readonly ports: Pick<Ports, "replica">;
+  };
+  const pools = [knex, ...(ports.replica ? [ports.replica.db] : [])];
+  for (const pool of pools) pool.on("query", note);
+  await work().finally(() => pools.forEach((pool) => pool.off("query", note)));
   return found;
 }
 
