@@ -160,7 +160,10 @@ async function comparing() {
   });
   const databaseUrl = (await runningEmbedded(folder))!; // the service has just started on it
   try {
-    console.log((await peers({ ours, databaseUrl })).join("\n"));
+    const lines = await peers({ ours, databaseUrl });
+    console.log(lines.join("\n"));
+    for (const line of lines.filter((one) => / (?:BELOW|ABOVE) /.test(one)))
+      table.noteMissed(line.split(" | ")[0]!.slice(2));
   } finally {
     await ours.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -237,4 +240,5 @@ main()
     await load.stop();
     rmSync(dataDir, { recursive: true, force: true });
     console.log(table.print());
+    if (!table.allMet) process.exitCode = 1;
   });

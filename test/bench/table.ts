@@ -40,6 +40,7 @@ const HEAD = ["what", "ours", "baseline", "ratio", "target", ""];
 /** The table at the end. */
 export class Table {
   private readonly lines: string[][] = [];
+  private readonly missed: string[] = [];
 
   add(measured: Measurement): void {
     const { what } = measured;
@@ -59,20 +60,31 @@ export class Table {
         : "least" in measured
           ? measured.ours >= measured.least
           : !("target" in measured) || measured.ratio >= measured.target;
-    this.lines.push([...line, !line[4] ? "" : ok ? "ok" : "BELOW"]);
-    console.error(line.join("  "), ok ? "" : "  BELOW"); // printed as soon as it is measured
+    if (!ok) this.noteMissed(what);
+    this.lines.push([...line, !line[4] ? "" : ok ? "ok" : "MISSED"]);
+    console.error(line.join("  "), ok ? "" : "  MISSED"); // printed as soon as it is measured
+  }
+
+  /** Notes a target that was missed, of a measurement with a table of its own. */
+  noteMissed(what: string): void {
+    this.missed.push(what);
+  }
+
+  /** Whether no measurement has missed its target. */
+  get allMet(): boolean {
+    return this.missed.length === 0;
   }
 
   print(): string {
     const rows = [HEAD, ...this.lines];
+    const end = this.allMet ? "All targets are met." : `Missed: ${this.missed.join("; ")}.`;
     const widths = HEAD.map((_, index) => Math.max(...rows.map((row) => row[index]!.length)));
-    return rows
-      .map((row) =>
-        row
-          .map((cell, index) => cell.padEnd(widths[index]!))
-          .join("  ")
-          .trimEnd(),
-      )
-      .join("\n");
+    const lines = rows.map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join("  ")
+        .trimEnd(),
+    );
+    return [...lines, end].join("\n");
   }
 }
