@@ -24,7 +24,7 @@ const OF_PACKAGES = /graphile_worker|parley_enqueue|pg_class|pg_attribute/;
 
 /** Read as much as is due, in batches of a fixed size: a row that changes takes up to 30 pages, because of its indexes. */
 const BATCHES: readonly Exception[] = [
-  { statement: /^\s*with head as/, most: 60_000, why: "gives up to 2,000 events their positions" },
+  { statement: /^ ?with head as/, most: 60_000, why: "gives up to 2,000 events their positions" },
   { statement: /parley_keep_facts|conversation_facts_kept/, most: 6_000, why: "measures up to 100 chats" },
   { statement: /^update "chats" set "recording_url"/, most: 5_000, why: "changes 100 chats" },
   { statement: /^\(select .*as stop|^select place/, most: 6_000, why: "searches up to 500 logs at a time" },
@@ -34,12 +34,12 @@ const BATCHES: readonly Exception[] = [
     why: "measures up to 10,000 rows",
   },
   {
-    statement: /^\s*with asked as .* renewed as/,
+    statement: /^ ?with asked as .* renewed as/,
     most: 6_000,
     why: "renews the claims of all deliveries on their way",
   },
   {
-    statement: /parley_repair_queues|^\s*with looked/,
+    statement: /parley_repair_queues|^ ?with looked/,
     most: 30_000,
     why: "looks at 1,000 pending deliveries",
   },
@@ -49,7 +49,7 @@ const BATCHES: readonly Exception[] = [
 const SWEEPS: readonly Exception[] = [
   {
     statement:
-      /parley_(due_queues|quiet_chats|uncounted_deliveries|unplaced_events)|^\s*with recursive found/,
+      /parley_(due_queues|quiet_chats|uncounted_deliveries|unplaced_events)|^ ?with recursive (found|each)/,
     most: 3_000,
     why: "looks at each of a hundred organizations",
   },
@@ -67,7 +67,7 @@ const TOTALS: readonly Exception[] = [
     most: 1_000,
     why: "the files of an organization, near its quota",
   },
-  { statement: /^\s*with excess as/, most: 1_500, why: "the versions of an organization, against its quota" },
+  { statement: /^ ?with excess as/, most: 1_500, why: "the versions of an organization, against its quota" },
 ];
 
 const EXCEPTIONS = [...BATCHES, ...SWEEPS, ...TOTALS];
@@ -82,13 +82,14 @@ const scanned = (plan: PlanNode): string[] =>
     .map((node) => node["Relation Name"] ?? "");
 
 /** Names the tables that a statement scans and the pages that it reads. @returns undefined if both are within bounds */
-function problemOf({ text, parameters, plan }: Explained): object | undefined {
+function problemOf({ text: written, parameters, plan }: Explained): object | undefined {
+  const text = written.replace(/\s+/g, " ");
   if (OF_PACKAGES.test(text)) return undefined;
   const exception = EXCEPTIONS.find(({ statement }) => statement.test(text));
   const [pages, tables] = [pagesOf(plan), exception ? [] : scanned(plan)];
   if (pages <= (exception?.most ?? MOST_BUFFERS) && tables.length === 0) return undefined;
   return {
-    text: text.replace(/\s+/g, " ").slice(0, 1_000),
+    text: text.slice(0, 1_000),
     parameters: parameters.slice(0, 300),
     pages,
     tables,
