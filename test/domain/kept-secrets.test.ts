@@ -1,0 +1,98 @@
+import { expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { secretsIn, slotsIn } from "../../src/assistants/history/function-secrets";
+import { SecretSlots } from "../../src/assistants/history/secret-slots";
+import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
+import { LONG } from "../support/suite";
+
+const running = useApp();
+
+const patch = (id: string, functions: readonly unknown[]) =>
+  running.api.patch(`/rest/v1/assistants/${id}/chat`, { functions }, 200);
+async function secretsOf(id: string) {
+  const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+  return running.app.database.scope(organizationId).of(SecretSlots).current(id);
+}
+
+const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+const url = oneOf<unknown>("https://a.example/1", "https://a.example/2", "https://b.example/", "no URL", 5);
+const name = oneOf<unknown>("one", "two", null, 7, { deep: "one" });
+const secret = oneOf<unknown>("s1", "s2", "", null, 7);
+const any = { requiredKeys: [] };
+/** A function in one of the two formats, or in a mixture that nobody should send. */
+const item = fc.record(
+  {
+    name,
+    description: oneOf("", "Finds it."),
+    serverUrl: url,
+    secretKey: secret,
+    function: fc.oneof(fc.record({ name }, any), oneOf<unknown>("none", null)),
+    server: fc.oneof(fc.record({ url, secret }, any), oneOf<unknown>(null, [1])),
+  },
+  any,
+);
+const usual = fc.record(
+  { name: oneOf("one", "two", "three"), serverUrl: url, secretKey: secret, description: oneOf("", "It.") },
+  { requiredKeys: ["name"] },
+);
+const list = fc.oneof(fc.array(usual, { maxLength: 3 }), fc.array(item, { maxLength: 3 }));
+
+type Item = Readonly<Record<string, unknown>>;
+/** Changes of one function, by which most lists differ only a little from the one before. */
+const edit = fc.record({
+  at: fc.nat({ max: 2 }),
+  how: oneOf("set", "set", "drop", "double", "move", "add"),
+  item: fc.oneof(usual, item),
+  fields: fc.subarray(["name", "serverUrl", "secretKey", "function", "server"], {
+    minLength: 1,
+    maxLength: 2,
+  }),
+});
+type Edit = typeof edit extends fc.Arbitrary<infer E> ? E : never;
+
+function edited(before: readonly Item[], { at, how, item: other, fields }: Edit): readonly Item[] {
+  const [one, rest] = [before[at], before.filter((_, index) => index !== at)];
+  if (!one || how === "add") return [...before, other];
+  if (how === "drop") return rest;
+  if (how === "double") return [...before, { ...one, secretKey: "s3" }];
+  if (how === "move") return [...rest, one];
+  const kept = Object.entries(one).filter(([key]) => !fields.includes(key));
+  const given = Object.entries(other).filter(([key]) => fields.includes(key));
+  return before.with(at, Object.fromEntries([...kept, ...given]));
+}
+
+const sequence = fc
+  .record({ first: list, edits: fc.array(edit, { minLength: 1, maxLength: 8 }) })
+  .map(({ first, edits }) => {
+    const lists: (readonly Item[])[] = [first];
+    for (const one of edits) lists.push(edited(lists.at(-1)!, one));
+    return lists;
+  });
+
+const nested = (server: object) => ({ type: "function", function: { name: "one" }, server });
+const AT_SERVER = nested({ url: "https://a.example/1", secret: "s1" });
+/** Changes that decide about a secret, and that the edits rarely make. */
+const EXAMPLES: [(readonly Item[])[]][] = [
+  [[[AT_SERVER], [nested({ url: "https://b.example/1", secret: "s1" })]]],
+  [[[nested({ secret: "s1" })], [{ type: "function", function: { name: "one" } }]]],
+  [[[AT_SERVER], [{ ...AT_SERVER, server: null }], [AT_SERVER]]],
+];
+
+test("the secrets of functions that changes remove are kept, and no others", async () => {
+  await fc.assert(
+    fc.asyncProperty(sequence, async (lists) => {
+      const id = await newAssistant(running.api);
+      let [kept, live]: Record<string, string>[] = [{}, {}];
+      for (const functions of lists) {
+        await patch(id, functions);
+        const text = JSON.stringify(functions);
+        const slots = new Set(slotsIn("chat", text));
+        kept = Object.fromEntries(Object.entries({ ...kept, ...live }).filter(([slot]) => !slots.has(slot)));
+        live = secretsIn("chat", text);
+        expect(await secretsOf(id)).toEqual({ ...kept, ...live });
+      }
+    }),
+    { numRuns: LONG ? 300 : 40, examples: EXAMPLES },
+  );
+});
