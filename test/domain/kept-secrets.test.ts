@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { secretsIn, slotsIn } from "../../src/assistants/history/function-secrets";
 import { SecretSlots } from "../../src/assistants/history/secret-slots";
@@ -95,4 +95,122 @@ test("the secrets of functions that changes remove are kept, and no others", asy
     }),
     { numRuns: LONG ? 300 : 40, examples: EXAMPLES },
   );
+});
+
+const ORIGIN = "https://a.example";
+type Make = (secret?: unknown) => Item;
+const flat: Make = (secretKey) => ({ name: "one", serverUrl: `${ORIGIN}/flat`, secretKey });
+const nestedWith: Make = (secret) => nested({ url: `${ORIGIN}/nested`, secret });
+const FORMATS: [string, string, Make, Make][] = [
+  ["nested", "flat", nestedWith, flat],
+  ["flat", "nested", flat, nestedWith],
+];
+const RESTORE = `mutation ($id: ID!, $number: Int!) { restoreAssistantVersion(assistantId: $id, number: $number) { id } }`;
+/** The secrets in the functions of the chat configuration, in either format. */
+async function shown(id: string): Promise<unknown[]> {
+  const { functions } = await running.api.get(`/rest/v1/assistants/${id}/chat`, 200);
+  return functions.map(({ secretKey, server }: { secretKey?: string; server?: { secret?: string } }) =>
+    server ? server.secret : secretKey,
+  );
+}
+
+describe.each(FORMATS)("a secret of a function in the %s format that becomes %s", (_, __, before, after) => {
+  const begun = async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, [before("old")]); // version 2
+    return id;
+  };
+  const restored = async (id: string) => {
+    await running.api.gql(RESTORE, { id, number: 2 });
+    return shown(id);
+  };
+
+  test("is the new one in every version once it is replaced", async () => {
+    const id = await begun();
+    await patch(id, [after("new")]);
+    expect(await restored(id)).toEqual(["new"]);
+  });
+
+  test("is gone from every version once the function is saved without it", async () => {
+    const id = await begun();
+    await patch(id, [after()]);
+    expect(await restored(id)).toEqual([undefined]);
+  });
+
+  test("stays if the stored one is asked for", async () => {
+    const id = await begun();
+    const functions = [after({ stored: true })];
+    const { headers } = await running.api.request("PATCH", `/rest/v1/assistants/${id}/chat`, { functions });
+    expect([headers.get("warning"), await shown(id)]).toEqual([null, ["old"]]);
+  });
+
+  test("is kept while the function is gone", async () => {
+    const id = await begun();
+    await patch(id, []);
+    await patch(id, [after({ stored: true })]);
+    expect(await shown(id)).toEqual(["old"]);
+  });
+});
+
+describe("a secret that an earlier release kept for the server of a function", () => {
+  const SLOT = JSON.stringify(["chat", "one", "secret", ORIGIN]);
+  /** Seals a value of a table as that release did. */
+  const sealedFor = async (table: string, place: string, value: string) => {
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+    const { crypto } = running.app.database.scope(organizationId).ports;
+    return crypto.seal(value, `${organizationId}/${table}/${place}`);
+  };
+  const begun = async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, [nestedWith("old")]);
+    await patch(id, []);
+    const sealed = await sealedFor("function_secrets", `${id}/${SLOT}`, "old");
+    await running.database.query(
+      "update function_secrets set slot = $2, sealed_secret = $3 where assistant_id = $1",
+      [id, SLOT, sealed],
+    );
+    return id;
+  };
+  const rowsOf = (id: string) =>
+    running.database.query("select slot from function_secrets where assistant_id = $1", [id]);
+
+  test.each<[string, Make]>([
+    ["nested", nestedWith],
+    ["flat", flat],
+  ])("is used by a function in the %s format", async (_, make) => {
+    const id = await begun();
+    await patch(id, [make({ stored: true })]);
+    expect(await shown(id)).toEqual(["old"]);
+    expect(await rowsOf(id)).toEqual([]);
+  });
+
+  test("is not used once the function was saved without it", async () => {
+    const id = await begun();
+    await patch(id, [flat()]);
+    await patch(id, [nestedWith({ stored: true })]);
+    expect(await shown(id)).toEqual([undefined]);
+  });
+
+  test("is not used if that release stored the function in the other format", async () => {
+    const id = await begun();
+    await running.database.query("update chat_configurations set functions = $2 where assistant_id = $1", [
+      id,
+      JSON.stringify([flat()]),
+    ]);
+    await running.api.gql(RESTORE, { id, number: 2 });
+    expect(await shown(id)).toEqual([undefined]);
+  });
+
+  test("is that of a draft which it saved", async () => {
+    const id = await newAssistant(running.api);
+    const save = `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { basedOn } }`;
+    await running.api.gql(save, { id, input: { chat: { functions: [nestedWith("of the draft")] } } });
+    const secrets = JSON.stringify({ [SLOT]: "of the draft" });
+    await running.database.query("update assistant_drafts set sealed_secrets = $2 where assistant_id = $1", [
+      id,
+      await sealedFor("assistant_drafts", id, secrets),
+    ]);
+    await running.api.gql("mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { id } }", { id });
+    expect(await shown(id)).toEqual(["of the draft"]);
+  });
 });

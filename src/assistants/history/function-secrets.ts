@@ -85,7 +85,10 @@ function changed(
   return replaceMembers(text, value, changes);
 }
 
-/** A secret stands beside the URL of a function, or as `secret` beside the URL of its server. */
+/**
+ * A secret stands beside the URL of a function, or as `secret` beside the URL of its server. Both places have the same slot,
+ * so that a secret is replaced or removed in either format. The place that the format of the function uses comes first.
+ */
 function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
   const taken = new Map<string, number>();
   return (Array.isArray(functions) ? (functions as unknown[]) : [])
@@ -94,8 +97,9 @@ function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
       const { name = `#${index + 1}` } = isObject(item.function) ? item.function : item;
       const places = [{ object: item, key: "secretKey", url: item.serverUrl }];
       if (isObject(item.server)) places.push({ object: item.server, key: "secret", url: item.server.url });
+      if (isObject(item.function)) places.reverse();
       return places.map(({ object, key, url }) => {
-        const slot = slotOf(kind, name, key, originOf(url));
+        const slot = slotOf(kind, name, originOf(url));
         const number = (taken.get(slot) ?? 0) + 1;
         taken.set(slot, number);
         const secret = secretOf(object[key]);
@@ -107,12 +111,32 @@ function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
 /** Slots are part of an index of the database, which refuses longer entries. */
 const MAX_SLOT_BYTES = 2_000;
 
-function slotOf(kind: SpokenKind, name: unknown, key: string, origin: string): string {
-  const slot = JSON.stringify([kind, name, key, origin]);
+function slotOf(kind: SpokenKind, name: unknown, origin: string): string {
+  const slot = JSON.stringify([kind, name, "secretKey", origin]);
   return Buffer.byteLength(slot) <= MAX_SLOT_BYTES
     ? slot
-    : JSON.stringify([kind, beginningOf(name), key, hash("sha256", slot, "hex")]);
+    : JSON.stringify([kind, beginningOf(name), "secretKey", hash("sha256", slot, "hex")]);
 }
+
+/** The end of a slot after the name of its function. */
+const END = /,"(secret|secretKey)",("(?:[^"\\]|\\.)*"\](?: \d+)?)$/;
+
+/** The slot of one that is stored. Earlier releases had slots of their own for secrets beside the URL of a server. */
+export const slotOfStored = (stored: string): string => stored.replace(END, ',"secretKey",$2');
+
+/** Slots as they may be stored. */
+export const storedFormsOf = (slots: readonly string[]): string[] =>
+  slots.flatMap((slot) => [slot, slot.replace(END, ',"secret",$2')]);
+
+/** Stored secrets by their slots. */
+export const secretsOfStored = (stored: SecretsBySlot): SecretsBySlot =>
+  Object.fromEntries(
+    Object.entries(stored)
+      .toSorted(([one], [other]) => Number(isCurrentForm(one)) - Number(isCurrentForm(other))) // the last one counts
+      .map(([slot, secret]) => [slotOfStored(slot), secret]),
+  );
+
+const isCurrentForm = (stored: string): boolean => slotOfStored(stored) === stored;
 
 /** The first characters of a name, for messages. */
 const beginningOf = (name: unknown): string =>

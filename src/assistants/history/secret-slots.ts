@@ -3,7 +3,10 @@ import type { Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Query, type Statement } from "../../platform/database/statement";
 import {
   secretsIn,
+  secretsOfStored,
+  slotOfStored,
   slotsIn,
+  storedFormsOf,
   SPOKEN_KINDS,
   storedSlotsIn,
   withSecrets,
@@ -44,8 +47,9 @@ export class SecretSlots {
       this.scope.table("function_secrets").where({ assistantId }).select("slot", "sealedSecret"),
     ]);
     const former = kept.map(({ slot, sealedSecret }) => [slot, this.opened(assistantId, slot, sealedSecret)]);
-    const present = SPOKEN_KINDS.map((kind) => (live ? secretsIn(kind, live[kind]) : {}));
-    return Object.assign({}, Object.fromEntries(former), ...present) as SecretsBySlot;
+    const stored = secretsOfStored(Object.fromEntries(former) as SecretsBySlot);
+    const present = SPOKEN_KINDS.map((kind) => (live ? currentIn(kind, live[kind]) : NONE));
+    return merged(stored, ...present);
   }
 
   /** Locks the functions of a configuration, and so their secrets, until the end of the transaction. */
@@ -60,16 +64,16 @@ export class SecretSlots {
    */
   async changeOf(assistantId: string, kind: SpokenKind, next: string): Promise<FunctionsChange | undefined> {
     const slots = slotsIn(kind, next);
-    const [former] = await this.scope.read(FORMER[kind], [assistantId, slots]);
+    const [former] = await this.scope.read(FORMER[kind], [assistantId, storedFormsOf(slots)]);
     if (!former) return undefined;
-    const live = secretsIn(kind, former.functions);
+    const live = currentIn(kind, former.functions);
     const asked = storedSlotsIn(kind, next);
     const kept = former.kept ?? {};
-    const opened = asked
-      .filter((slot) => Object.hasOwn(kept, slot))
-      .map((slot) => [slot, this.opened(assistantId, slot, kept[slot]!)]);
-    const stored = Object.assign({}, Object.fromEntries(opened), live) as SecretsBySlot;
-    const removed = this.sealedWithout(assistantId, live, slots);
+    const opened = Object.entries(kept)
+      .filter(([slot]) => asked.includes(slotOfStored(slot)))
+      .map(([slot, sealed]) => [slot, this.opened(assistantId, slot, sealed)]);
+    const stored = merged(secretsOfStored(Object.fromEntries(opened) as SecretsBySlot), live);
+    const removed = this.sealedWithout(assistantId, live.secrets, slots);
     return {
       functions: asked.length > 0 ? withSecrets(kind, next, stored) : next,
       lost: asked.filter((slot) => !Object.hasOwn(stored, slot)),
@@ -83,7 +87,7 @@ export class SecretSlots {
     if (!live) return;
     const slots = slotsIn(kind, next);
     const rows = this.scope.table("function_secrets").where({ assistantId });
-    if (slots.length > 0) await rows.whereIn("slot", slots).delete();
+    if (slots.length > 0) await rows.whereIn("slot", storedFormsOf(slots)).delete();
     const removed = this.sealedWithout(assistantId, secretsIn(kind, live.functions), slots);
     for (const [slot, sealedSecret] of removed)
       await this.scope
@@ -110,6 +114,25 @@ export class SecretSlots {
   private context(assistantId: string, slot: string): string {
     return `${this.scope.organizationId}/function_secrets/${assistantId}/${slot}`;
   }
+}
+
+/** The slots of the functions that an assistant has, and the secrets of those that have one. */
+interface Current {
+  readonly slots: readonly string[];
+  readonly secrets: SecretsBySlot;
+}
+const NONE: Current = { slots: [], secrets: {} };
+
+const currentIn = (kind: SpokenKind, functions: string): Current => ({
+  slots: slotsIn(kind, functions),
+  secrets: secretsIn(kind, functions),
+});
+
+/** Secrets that are kept for functions that the assistant does not have, with those of the functions that it has. */
+function merged(kept: SecretsBySlot, ...present: readonly Current[]): SecretsBySlot {
+  const live = new Set(present.flatMap(({ slots }) => slots));
+  const former = Object.entries(kept).filter(([slot]) => !live.has(slot));
+  return Object.assign(Object.fromEntries(former), ...present.map(({ secrets }) => secrets)) as SecretsBySlot;
 }
 
 interface SecretPieces {

@@ -1,5 +1,5 @@
 import type { Scope } from "../../platform/database/scope";
-import type { SecretsBySlot } from "../history/function-secrets";
+import { secretsOfStored, type SecretsBySlot } from "../history/function-secrets";
 import type { DraftCopy, PinColumns } from "./pins";
 
 /** Copies of drafts that conversations run: a later change of the draft does not change them. */
@@ -34,7 +34,8 @@ export class ChatDrafts {
 
   private opened(chatId: string, sealed: string | null): SecretsBySlot {
     if (sealed === null) return {};
-    return JSON.parse(this.scope.ports.crypto.open(sealed, this.context(chatId))) as SecretsBySlot; // as `store` wrote it
+    const secrets = JSON.parse(this.scope.ports.crypto.open(sealed, this.context(chatId))) as SecretsBySlot; // as `store` wrote it
+    return secretsOfStored(secrets);
   }
 
   private context(chatId: string): string {

@@ -4,7 +4,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import type { ConfigurationWarning } from "../assistants/warnings";
-import type { SecretsBySlot } from "../history/function-secrets";
+import { secretsOfStored, type SecretsBySlot } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { checkedDocument } from "./checked-document";
@@ -211,7 +211,10 @@ export class Drafts {
   private secretsOf(draft: DraftRow | undefined): SecretsBySlot {
     if (!draft?.sealedSecrets) return {};
     const { crypto } = this.scope.ports;
-    return JSON.parse(crypto.open(draft.sealedSecrets, this.context(draft.assistantId))) as SecretsBySlot; // as `sealed` wrote it
+    const secrets = JSON.parse(
+      crypto.open(draft.sealedSecrets, this.context(draft.assistantId)),
+    ) as SecretsBySlot; // as `sealed` wrote it
+    return secretsOfStored(secrets);
   }
 
   private sealed(assistantId: string, secrets: SecretsBySlot): string | null {

@@ -2,7 +2,7 @@ import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { SPOKEN_KINDS, storedSlotsIn } from "../history/function-secrets";
+import { SPOKEN_KINDS, storedFormsOf, storedSlotsIn } from "../history/function-secrets";
 import { deleteVersions, valuesLeft } from "../history/remove-versions";
 import { VersionKeeper } from "../history/version-keeper";
 import { FilePassages } from "../knowledge/file-passages";
@@ -67,7 +67,7 @@ async function removeUnused(scope: Scope, assistantId: string): Promise<void> {
   ];
   const slots = documents.flatMap(functionsIn).flatMap(([kind, text]) => storedSlotsIn(kind, text));
   const fileIds = new Set(documents.flatMap((document) => fileIdsIn(document) ?? []));
-  await scope.write(DELETE_OTHER_SECRETS, [assistantId, slots]);
+  await scope.write(DELETE_OTHER_SECRETS, [assistantId, storedFormsOf(slots)]);
   const passages = scope.of(FilePassages);
   for (const fileId of (await passages.kept(assistantId)).sort())
     if (!fileIds.has(fileId)) await passages.release(assistantId, fileId);
