@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 import type { RequestHandler } from "express";
-import { invalid } from "../platform/errors";
+import { invalid, quoted, type DomainError } from "../platform/errors";
 
+/** A host name or IPv4 address (RFC 3986, 3.2.2), or the brackets of an IPv6 address; then a port. All may be empty. */
+const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[([^\]]+)\])(?::\d*)?$/i;
 const ABSOLUTE = /^https?:\/\/[^/?]*/i;
 
 /** Rewrites a request target in absolute form to a path. Its host takes the place of the header Host (RFC 9112, 3.2.2). */
@@ -17,18 +20,31 @@ export function useOriginForm(req: IncomingMessage): void {
 
 /** Checks the header Host. Node's own check is disabled, because it answers with an empty body. */
 export const requireHost: RequestHandler = (req, _res, next) => {
-  if (!req.headers.host && req.httpVersion === "1.1")
-    throw invalid([{ path: "Host", message: "is required" }]);
-  if (hostsIn(req.rawHeaders) > 1) throw invalid([{ path: "Host", message: "must be sent once" }]);
+  const problem = problemOfHost(req);
+  if (problem) throw problem;
   next();
 };
 
+/** The error of a request whose header Host is missing, repeated or invalid (RFC 9112, 3.2). */
+export function problemOfHost({ rawHeaders, httpVersion }: IncomingMessage): DomainError | undefined {
+  const message = messageFor(hostsIn(rawHeaders), httpVersion);
+  return message === undefined ? undefined : invalid([{ path: "Host", message }]);
+}
+
 /** Node takes the first of several headers, a proxy in front of it perhaps the last one. */
-function hostsIn(headers: readonly string[]): number {
-  let count = 0;
+function messageFor([host, ...others]: readonly string[], httpVersion: string): string | undefined {
+  if (host === undefined) return httpVersion === "1.1" ? "is required" : undefined;
+  if (others.length > 0) return "must be sent once";
+  const [, ipv6] = HOST.exec(host) ?? ["", ""];
+  if (ipv6 === undefined || isIPv6(ipv6)) return undefined;
+  return `must be a host name or IP address, with or without a port; got ${quoted(host)}`;
+}
+
+function hostsIn(headers: readonly string[]): string[] {
+  const hosts: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!;
-    if (name.length === 4 && name.toLowerCase() === "host") count++;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts.push(headers[at + 1]!);
   }
-  return count;
+  return hosts;
 }

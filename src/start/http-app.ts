@@ -24,6 +24,7 @@ import { ConcurrencyLimit } from "../platform/concurrency-limit";
 import { downloads } from "../http/pages/downloads";
 import type { EventStreams } from "../http/streams/event-streams";
 import { engineCallbacks } from "../http/callbacks/engine-callbacks";
+import { errorShapeAt } from "../http/graphql/graphql-errors";
 import { health, readinessOf, UNREACHABLE } from "../http/health";
 import { explorer, pages } from "../http/pages/pages";
 import type { PersistedOperations } from "../http/graphql/persisted-operations";
@@ -123,7 +124,8 @@ export async function httpApp(
   app.all(READ_ONLY, refuse);
   const noSuchPath = unknownPath(pathSuggester(rows));
   app.use(refuseUnknown(noSuchPath));
-  app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
+  app.use(((error, req, res, _next) =>
+    sendError(res, toDomainError(error), errorShapeAt(req, res))) satisfies ErrorRequestHandler);
   const answer: Answer = app;
   return (req, res) => {
     useOriginForm(req);

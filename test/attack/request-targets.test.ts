@@ -45,15 +45,3 @@ describe("a request target in absolute form", () => {
     expect((await ask(`GET ${SETTINGS}`, [local])).status).toBe(201);
   });
 });
-
-test("two Host headers are refused on every path, also equal ones", async () => {
-  for (const path of [SETTINGS, "/graphql", "/health/live", "/rest/docs", "/", "/nothing", "/mcp"])
-    for (const second of ["Host: evil.example", "host: localhost", host()]) {
-      const { status, body } = await ask(`GET ${path}`, [host(), second, key()]);
-      expect([path, status]).toEqual([path, 400]);
-      expect(JSON.parse(body)).toMatchObject({
-        code: "BAD_USER_INPUT",
-        details: [{ path: "Host", message: "must be sent once" }],
-      });
-    }
-});

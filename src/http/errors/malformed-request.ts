@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { newId } from "../../platform/database/values/ids";
 import type { PublicError } from "../../platform/errors";
-import { errorBody, HEAD_TOO_LONG } from "./error-body";
+import { errorBody, HEAD_TOO_LONG, type ErrorBody } from "./error-body";
 
 const MALFORMED: PublicError = { code: "BAD_USER_INPUT", message: "Malformed HTTP request." };
 const NOT_ENCODED: PublicError = {
@@ -27,10 +27,14 @@ export function answerMalformed({ code = "" }: NodeJS.ErrnoException, socket: Du
   const { _httpMessage: running } = socket as { _httpMessage?: ServerResponse | null };
   if (!socket.writable || code === "ECONNRESET" || running?.headersSent) return void socket.destroy();
   const [status, error] = STATUS[code] ?? [400, MALFORMED];
-  const body = errorBody(error, status, newId());
+  answerSocket(socket, errorBody(error, status, newId()));
+}
+
+/** Answers a request by its socket, and closes it. */
+export function answerSocket(socket: Duplex, body: ErrorBody): void {
   const text = JSON.stringify(body);
   const head = [
-    `HTTP/1.1 ${status} ${body.error}`,
+    `HTTP/1.1 ${body.statusCode} ${body.error}`,
     "Connection: close",
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,

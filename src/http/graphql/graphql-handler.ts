@@ -10,7 +10,7 @@ import { withDeclaredTypes } from "../multipart/declared-types";
 import { operationsTextOf } from "../multipart/operations-text";
 import { removeNames } from "../multipart/unnamed-copy";
 import { unreadableForm } from "../errors/unreadable-form";
-import type { ErrorBody } from "../errors/error-body";
+import { errorShape, MEDIA_TYPES } from "./graphql-errors";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { readJsonBody } from "../json-body";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "../errors/parser-errors";
@@ -60,11 +60,7 @@ export function graphqlHandler<Context extends BaseContext>(
       if (options.persisted) withPersisted(options.persisted, request);
       await options.limited(() => answer(options, req, res, request, newContext()));
     } catch (error) {
-      options.sendError(res, toDomainError(error), (body) => {
-        res.setHeader("Content-Type", `${mediaTypeFor(req)}; charset=utf-8`);
-        res.appendHeader("Vary", "Accept");
-        return forGraphQL(body);
-      });
+      options.sendError(res, toDomainError(error), errorShape(req, res));
     }
   };
 }
@@ -92,21 +88,11 @@ async function answer<Context extends BaseContext>(
   await sendJson(res, piecesOf(text, asker));
 }
 
-/** The media type of GraphQL that the client prefers. Apollo chooses the same for the answers of operations. */
-const mediaTypeFor = (req: IncomingMessage): string =>
-  new Negotiator(req).mediaType(MEDIA_TYPES) ?? MEDIA_TYPES[0]!;
-const MEDIA_TYPES = ["application/json", "application/graphql-response+json"];
 const EVENT_STREAM = "text/event-stream";
 
 const prefers = (req: IncomingMessage, mediaType: string): boolean =>
   req.headers.accept?.includes(mediaType) === true &&
   new Negotiator(req).mediaType([...MEDIA_TYPES, mediaType]) === mediaType;
-
-/** Error body for requests without an operation: in the place where GraphQL clients look, and in the usual one. */
-function forGraphQL(body: ErrorBody) {
-  const { message, code, requestId, details } = body;
-  return { errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }], ...body };
-}
 
 /** Adds the request id to errors that Apollo reports itself. */
 function withRequestId(text: string, requestId: string): string {

@@ -10,11 +10,15 @@ import type { Listener } from "../../platform/database/notifications/listener";
 import { newId } from "../../platform/database/values/ids";
 import { DomainError, publicError, type PublicError } from "../../platform/errors";
 import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW, TRY_AGAIN_LATER } from "./bounded-socket";
+import { errorBody } from "../errors/error-body";
+import { answerSocket } from "../errors/malformed-request";
+import { bodyAt } from "../graphql/graphql-errors";
 import { subscriptionOf, subscriptionRules } from "../graphql/subscription-document";
 import type { RateLimits } from "../limits/limits";
 import type { Metrics } from "../metrics/metrics";
 import { countStream, type MaxSockets, type OpenSockets } from "./open-sockets";
 import type { PersistedOperations } from "../graphql/persisted-operations";
+import { problemOfHost } from "../request-target";
 import { traceSubscriptions } from "./trace-subscriptions";
 import { watchCredential } from "./watch-credential";
 
@@ -92,7 +96,7 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
   };
 }
 
-/** Counts a new connection for its address; answers 429 if the limit is reached. */
+/** Counts a new connection for its address. Answers 400 for an invalid header Host, 429 if the limit is reached. */
 function admit(
   { limits, maxSockets, metrics }: SocketOptions,
   open: OpenSockets,
@@ -100,6 +104,11 @@ function admit(
   socket: Duplex,
 ): boolean {
   socket.on("error", () => socket.destroy()); // the client may disconnect
+  const problem = problemOfHost(request);
+  if (problem) {
+    answerSocket(socket, bodyAt(request.url!, errorBody(publicError(problem), 400, newId())));
+    return false;
+  }
   const source = limits.sourceOf(request);
   if (source === undefined) return true;
   const release = limits.admits("connection", request) && open.open(`address ${source}`, maxSockets.address);
