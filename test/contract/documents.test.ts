@@ -3,7 +3,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
-import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
+import {
+  coerceInputValue,
+  isInputType,
+  Kind,
+  parse,
+  typeFromAST,
+  validate,
+  type GraphQLEnumType,
+} from "graphql";
 import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { STATUS } from "../../src/http/errors/error-body";
@@ -80,6 +88,14 @@ describe("generated documents", () => {
     const [, table] = /<!-- settings -->([^]*?)<!-- \/settings -->/.exec(file("docs/settings.md")) ?? [];
     expect(cells(table ?? "")).toEqual(cells(settingsTable()));
     expect(cells(settingsTable()).length).toBeGreaterThan(20);
+  });
+
+  test("the page about workflows lists the operators of the schema", () => {
+    const [, table] = /^\| Operator .*\n((?:\|.*\n)+)/m.exec(file("docs/workflows.md")) ?? [];
+    const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
+    const operators = (schema.getType("WorkflowOperator") as GraphQLEnumType).getValues(); // an enum
+    const rows = operators.map(({ name, description }) => ["", `\`${name}\``, description, ""]);
+    expect(cells(table ?? "")).toEqual(rows);
   });
 });
 

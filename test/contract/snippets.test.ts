@@ -160,7 +160,7 @@ describe.each(PAGES.filter((page) => snippetsOf(page).some(({ language }) => lan
 
     test.each(commands.map((command) => [command.line, command] as const))(
       "run as written at line %d",
-      async (_line, { code, notRun, results }) => {
+      async (line, { code, notRun, results }) => {
         if (notRun !== undefined || !code.includes(HOST)) return void (await bash(code, "-n"));
         variables.KEY ??= app.secretKey;
         variables.ASSISTANT_ID ??= await assistant();
@@ -172,15 +172,24 @@ describe.each(PAGES.filter((page) => snippetsOf(page).some(({ language }) => lan
         ];
         const { stdout } = await bash([...script, code.replaceAll(HOST, app.url)].join("\n"));
         expect(stdout).not.toMatch(/"errors"|ASSISTANT_ID|"statusCode"/);
-        for (const [name, field] of Object.entries(results)) {
-          const value = (JSON.parse(stdout) as Record<string, string>)[field];
+        const [after] = snippetsOf(page).filter((snippet) => snippet.line > line);
+        if (after?.isAnswer) expect(JSON.parse(stdout)).toMatchObject(answerIn(after));
+        for (const [name, path] of Object.entries(results)) {
+          const value = path.split(".").reduce((whole, field) => Object(whole)[field], JSON.parse(stdout));
           expect(value).toMatch(/\w/);
-          variables[name] = value!;
+          variables[name] = value;
         }
       },
     );
   },
 );
+
+/** The answer that a page shows; "…" stands for any value. */
+const answerIn = ({ code }: Snippet) =>
+  JSON.parse(code, (_name, value: unknown) => (value === "…" ? expect.anything() : value)) as Record<
+    string,
+    unknown
+  >;
 
 async function assistant(): Promise<string> {
   const { id } = (await app.api.post("/rest/v1/assistants", { name: "Snippets" }, 200)) as { id: string };

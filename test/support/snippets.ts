@@ -11,7 +11,9 @@ export interface Snippet {
   readonly code: string;
   /** Reason why the snippet cannot run here, from the comment `not run: …` before it. */
   readonly notRun?: string;
-  /** Fields of the response that later snippets use as shell variables, from comments `NAME = field` after it. */
+  /** Whether it is the answer of the snippet before it, according to the comment `answer`. */
+  readonly isAnswer: boolean;
+  /** Paths in the response that later snippets use as shell variables, from comments `NAME = path` after it. */
   readonly results: Readonly<Record<string, string>>;
 }
 
@@ -27,15 +29,18 @@ export const PAGES = [
 export function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), "utf8");
   return [
-    ...text.matchAll(/(?:<!-- not run: (.*) -->\n\n)?^```(\w*)\n([^]*?)^```$((?:\n\n<!-- \w+ = .* -->)*)/gm),
-  ].map(({ index, 1: notRun, 2: language = "", 3: code = "", 4: after = "" }) => ({
+    ...text.matchAll(
+      /(?:<!-- not run: (.*) -->\n\n)?(<!-- answer -->\n\n)?^```(\w*)\n([^]*?)^```$((?:\n\n<!-- \w+ = .* -->)*)/gm,
+    ),
+  ].map(({ index, 1: notRun, 2: answer, 3: language = "", 4: code = "", 5: after = "" }) => ({
     page,
     line: text.slice(0, text.indexOf("```", index)).split("\n").length + 1,
     language,
     code,
     ...(notRun !== undefined && { notRun }),
+    isAnswer: answer !== undefined,
     results: Object.fromEntries(
-      [...after.matchAll(/<!-- (\w+) = (\S+) -->/g)].map(([, name, field]) => [name!, field!]),
+      [...after.matchAll(/<!-- (\w+) = (\S+) -->/g)].map(([, name, path]) => [name!, path!]),
     ),
   }));
 }
