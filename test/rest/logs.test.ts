@@ -138,6 +138,11 @@ describe("the search in logs", () => {
     expect(labels(await logs(assistant, { search: "PARCEL" }))).toEqual(["Where is my parcel?"]);
   });
 
+  test("takes a text longer than the 1,000 characters that GraphQL's logs of all assistants take", async () => {
+    const text = "Where is my parcel? ".repeat(100);
+    expect(await find(text, `a|${text}`, `b|${text.slice(0, -20)}Never mind.`)).toEqual(["a"]);
+  });
+
   test.each([
     ["100%", ["a|100% sure", "b|100 sure"], ["a"]],
     ["a_b", ["1|a_b", "2|axb"], ["1"]],
