@@ -78,7 +78,9 @@ async function importFrom(
   const http = (name: string, headers: Record<string, string>) =>
     new Http({ name, headers, patienceMs: waitOf(options.wait, USAGE) * 1_000, say });
   const { url, from, key } = accessOf(options, kind === "rest" || (kind !== "parley" && file === undefined));
-  const target = new Target(http("The target", { "X-API-Key": key }), url, report);
+  const isOfVendor = kind === "vapi" || kind === "retell"; // whose fields have other names
+  const notes = isOfVendor ? report.of("Parley") : report;
+  const target = new Target(http("The target", { "X-API-Key": key }), url, notes);
   const sourceAt = (address: string, headers: Record<string, string>) =>
     new Source(http("The source", headers), addressOf("--from", address, USAGE));
   if (kind === "rest") {

@@ -153,11 +153,11 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
           ] as const);
     const text = `Hello {{name}}, ${own.map((name) => `{{${name}}}`).join(", ")}.`;
     const asked = changed({ ...sample, firstMessageMode: undefined }, path, text);
-    expect(map(asked).notes).toContain(
+    expect(map(asked).remarks).toContain(
       `${vendor} sets ${own.map((name) => `{${name}}`).join(", ")} itself. Here, give a value in \`variables\` of the assistant or the conversation, or rewrite the text.`,
     );
     const given = values ? changed(asked, values, { [own[0]]: "+1" }) : sample;
-    expect(map(given).notes.join("\n")).not.toContain("itself. Here");
+    expect(map(given).remarks.join("\n")).not.toContain("itself. Here");
   });
 
   test("a note about a tool names it, and one about the vendor's record says so", () => {
@@ -303,13 +303,15 @@ describe.each([
           const shown = field === "model" ? value : JSON.stringify(value);
           const text = String(shown).slice(0, 40);
           const isNamed = (note: string) =>
-            note.startsWith(`${field} has no value`) &&
-            note.replaceAll('"', "").includes(`it is ${text.replaceAll('"', "")}`) &&
-            note.includes(kind);
+            /is no voice here: "\w+" speaks instead\.$/.test(note)
+              ? field === "voice" && note.includes(`: ${text} speaks`)
+              : note.startsWith(`Parley: ${field} has no value`) &&
+                note.replaceAll('"', "").includes(`it is ${text.replaceAll('"', "")}`) &&
+                note.includes(kind);
           expect({ kind, field, isNamed: notes.some(isNamed) }).toEqual({ kind, field, isNamed: true });
         }
     expect([...gaps]).toEqual(expect.arrayContaining(["prompt", "model", "maxTokensOutput", "voice"]));
-    expect(notes.join("\n")).toMatch(/^(agent_)?name is not set: the assistant is named "/m);
+    expect(notes.join("\n")).toMatch(/^(Vapi|Retell): (agent_)?name is not set: the assistant is named "/m);
   });
 });
 
@@ -328,7 +330,7 @@ describe("parley import vapi", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("assistants: 1 imported");
     expect(stdout).toContain(
-      `transcriber.provider belongs to the voice engine, whose own setting applies. [${id}]`,
+      `- Vapi: transcriber.provider belongs to the voice engine, whose own setting applies. [${id}]`,
     );
     expect(stdout).toContain(
       "endCallMessage contains {{customerName}}, but no variable is filled in there: it stays as written.",
@@ -372,7 +374,7 @@ describe("parley import vapi", () => {
     const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf(given));
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "functions.0: The function nowhere cannot be called: it has no server.url. [unusable]",
+      "- Parley: functions.0: The function nowhere cannot be called: it has no server.url. [unusable]",
     );
     expect(stdout).toMatch(/functions\.1: The function .*; it is never offered to a model\. \[unusable\]/);
     expect(stdout).toMatch(
@@ -725,16 +727,54 @@ describe("a file", () => {
     expect(mapRetell({ ...retellSample, agent_id: "a", agent_name: name }).input.name).toBe("Retell agent a");
   });
 
-  test("with an entry without an id lists it and imports the others", async () => {
-    const { id: _, ...without } = vapiSample;
-    const { code, stdout } = await runToEnd(
-      "cli/import",
-      env,
-      "vapi",
-      fileOf([without, { ...vapiSample, id: "whole" }]),
-    );
-    expect([code, stdout]).toEqual([2, expect.stringContaining("Entry 1 has no id.")]);
+  test.each<[string, JsonObject, string, string]>([
+    ["vapi", vapiSample, "id", "assistant"],
+    ["retell", { ...retellSample, response_engine: null, retellLlmData: null }, "agent_id", "agent"],
+  ])("of %s with an entry without an id says how to add one, and imports the others", async (...row) => {
+    const [vendor, { [row[2]]: _, ...without }, name, noun] = [row[0], row[1], row[2], row[3]];
+    const file = fileOf([without, { ...without, [name]: `whole-${vendor}` }]);
+    const { code, stdout } = await runToEnd("cli/import", env, vendor, file);
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringContaining(
+        `Entry 1 has no ${name}. Add one to the file: any text of at most 255 characters that no other ${noun} has. Another import with the same ${name} changes the same assistant.`,
+      ),
+    ]);
     expect(stdout).toContain("assistants: 1 imported");
+  });
+
+  test.each([
+    ["vapi", { ...vapiSample, id: "voiceless", voice: { provider: "11labs", voiceId: "adrian" } }],
+    ["retell", { ...retellSample, agent_id: "voiceless-too", voice_id: "11labs-adrian" }],
+  ])("of %s with a voice that does not exist here names it and the other one in one line", async (...row) => {
+    const [vendor, agent] = row;
+    const { stdout } = await runToEnd("cli/import", env, vendor, fileOf(agent));
+    const lines = stdout.split("\n").filter((line) => /adrian|burt/.test(line));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^ {2}- (Vapi: voice\.voiceId is "|Retell: voice_id is "11labs-)adrian", which is no voice here: "burt" speaks instead\. /,
+      ),
+    ]);
+  });
+
+  test.each([
+    ["vapi", "Vapi", vapiSample],
+    ["retell", "Retell", retellSample],
+  ])("of %s is reported with the side to which each field belongs", async (vendor, name, sample) => {
+    const report = join(emptyFolder(), "report.json");
+    const odd = { ...sample, name: undefined, agent_name: undefined };
+    const { code } = await runToEnd("cli/import", env, vendor, fileOf(odd), "--report", report);
+    expect(code).toBe(0);
+    const { notTakenOver } = JSON.parse(readFileSync(report, "utf8"));
+    const reasons: string[] = notTakenOver.map(({ reason }: { reason: string }) => reason);
+    const theirs = leavesOf(sample);
+    const isTheirs = (reason: string) => theirs.some((path) => reason.startsWith(`${name}: ${path} `));
+    const others = reasons.filter((reason) => !isTheirs(reason));
+    expect(others.length).toBeLessThan(reasons.length);
+    for (const reason of others)
+      expect(reason).toMatch(
+        /^(Parley: \w+ has no value|Servers of functions|(Vapi|Retell): (agent_)?name is not set)/,
+      );
   });
 
   test(
@@ -748,7 +788,7 @@ describe("a file", () => {
         fileOf({ ...vapiSample, id: "odd", model }),
       );
       expect(stdout).toContain(
-        "voice.temperature of this assistant was left out: must be from 0 to 2; got 9. [odd]",
+        "- Parley: voice.temperature of this assistant was left out: must be from 0 to 2; got 9. [odd]",
       );
       expect(await at(running.api, "odd", "voice")).toMatchObject({ temperature: 0.7, maxTokensOutput: 250 });
     },

@@ -29,6 +29,9 @@ const UNWRITABLE: Readonly<Record<string, (file: string) => string>> = {
   EISDIR: (file) => `${file} is a folder`,
 };
 
+/** Notes values and records that were not taken over. */
+export type Notes = Pick<Report, "note" | "refuse">;
+
 /** Collects what an import has stored, and everything that it could not take over. */
 export class Report {
   private readonly counts = new Map<string, Count>();
@@ -59,6 +62,14 @@ export class Report {
   refuse(sentence: string, id?: string): void {
     this.failed = true;
     this.note(sentence, id);
+  }
+
+  /** The same report; its sentences begin with the side whose fields they name. */
+  of(side: string): Notes {
+    return {
+      note: (sentence, id) => this.note(`${side}: ${sentence}`, id),
+      refuse: (sentence, id) => this.refuse(`${side}: ${sentence}`, id),
+    };
   }
 
   /** Whether a record that the source gave could not be stored. */

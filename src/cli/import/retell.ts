@@ -6,13 +6,11 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
-  notesOfSet,
+  remarksOn,
   OF_ENGINE,
   OF_VENDOR,
   ofTool,
   entriesInFile,
-  OTHER_REQUESTS,
-  storeAssistants,
   temperatureOf,
   voiceFor,
   withVariables,
@@ -21,7 +19,8 @@ import {
   type Vendor,
   type VendorImport,
 } from "./vendor";
-import { nameOf } from "./vendor-gaps";
+import { storeAssistants } from "./store-assistants";
+import { nameOf, noVoice } from "./vendor-gaps";
 
 const LLM = "retellLlmData";
 const REASONS: Reasons = [
@@ -71,6 +70,7 @@ const RETELL: Vendor = {
   name: "Retell",
   sets: /^(current_(time|calendar|hour|agent_state)|previous_agent_state|(user|agent)_number|(call|chat)_(id|type)|direction|session_(type|duration))$/,
   noun: "agent",
+  id: "agent_id",
   lists: ["agents", "items"],
   fields: ["agent_id", "agent_name", "agent", "response_engine", LLM],
   others: ["call_id", "chat_id", "phone_number", "test_case_definition_id"],
@@ -158,7 +158,11 @@ export function mapRetell(agent: JsonObject): Mapped {
     variables: fields.object(`${LLM}.default_dynamic_variables`),
     ...configurationsOf(shared, voice, models),
   };
-  return { input, notes: [...notes, ...notesOfSet(input, RETELL), ...notesOf(fields, REASONS)] };
+  return {
+    input,
+    notes: [...notes, ...notesOf(fields, REASONS)],
+    remarks: remarksOn(input, functions, RETELL),
+  };
 }
 
 /** Files that the dashboard exports have an empty `agent_id`, but ids of response engines. */
@@ -191,7 +195,7 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   if (found) fields.take("voice_id");
   else if (id !== undefined) {
     fields.take("voice_id");
-    notes.push(`voice_id is "${id}", which is no voice here: another one speaks.`);
+    notes.push(noVoice("voice_id", id));
   }
   return found ?? {};
 }
@@ -211,7 +215,6 @@ function toolsOf(fields: Fields, notes: string[]) {
   const functions = ofType("custom")
     .filter((path) => isPost(fields, path))
     .map((path) => functionOf(fields, path, notes));
-  if (functions.length > 0) notes.push(OTHER_REQUESTS);
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
 

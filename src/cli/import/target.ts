@@ -2,7 +2,7 @@ import { exactJson, readExactly } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Problem } from "../../platform/errors";
 import { DeniedError, ImportStoppedError, redirectIn, type Answer, type Http } from "./http";
-import type { Report } from "./report";
+import type { Notes } from "./report";
 import { objectsIn } from "./source";
 
 export interface GraphQLProblem {
@@ -53,7 +53,7 @@ export class Target {
   constructor(
     private readonly http: Http,
     private readonly url: string,
-    private readonly report: Report,
+    private readonly report: Notes,
   ) {}
 
   /** Ids of the assistants that are here. */

@@ -8,13 +8,11 @@ import {
   configurationsOf,
   modelFor,
   notesOf,
-  notesOfSet,
+  remarksOn,
   OF_ENGINE,
   OF_VENDOR,
   ofTool,
   entriesInFile,
-  OTHER_REQUESTS,
-  storeAssistants,
   temperatureOf,
   voiceFor,
   withVariables,
@@ -23,7 +21,8 @@ import {
   type Vendor,
   type VendorImport,
 } from "./vendor";
-import { nameOf } from "./vendor-gaps";
+import { storeAssistants } from "./store-assistants";
+import { nameOf, noVoice } from "./vendor-gaps";
 
 const WEBHOOK = "receives events of calls: create a webhook destination for it";
 const AUTHENTICATES = "authenticates, or goes with, requests to";
@@ -58,6 +57,7 @@ const VAPI: Vendor = {
   name: "Vapi",
   sets: /^(now|date|time|month|day|year|(customer|transport|call|phoneNumber)\..+)$/,
   noun: "assistant",
+  id: "id",
   lists: ["assistants", "results", "data"],
   fields: ["id", "name", "model", "firstMessage", "transcriber"],
   others: [
@@ -107,7 +107,11 @@ export function mapVapi(assistant: JsonObject): Mapped {
     },
     ...configurationsOf(shared, voice, models),
   };
-  return { input, notes: [...notes, ...notesOfSet(input, VAPI), ...notesOf(fields, REASONS)] };
+  return {
+    input,
+    notes: [...notes, ...notesOf(fields, REASONS)],
+    remarks: remarksOn(input, functions, VAPI),
+  };
 }
 
 /** The model of a provider that exists here, too: others serve models of the same name with their own keys. */
@@ -155,7 +159,7 @@ function speechOf(fields: Fields, notes: string[]): JsonObject {
   if (found) fields.take("voice.provider", "voice.voiceId");
   else if (voice !== undefined) {
     fields.take("voice.voiceId");
-    notes.push(`voice.voiceId is "${voice}", which is no voice here: another one speaks.`);
+    notes.push(noVoice("voice.voiceId", voice));
   }
   return found ?? {};
 }
@@ -187,7 +191,6 @@ function toolsOf(fields: Fields, notes: string[]) {
     ...ofType("function").map((path) => functionOf(fields, path, `${path}.function`, notes)),
     ...fields.entries("model.functions").map((path) => functionOf(fields, path, path, notes)),
   ];
-  if (functions.some(({ server }) => server !== undefined)) notes.push(OTHER_REQUESTS);
   return { functions, endCall: ending.length > 0, keypad: dialing.length > 0 };
 }
 

@@ -17,12 +17,31 @@ export const SELECTION = Object.entries(FIELDS)
   .map(([kind, fields]) => `${kind} { ${fields.join(" ")} }`)
   .join(" ");
 
-/** Sentences about fields for which the source has nothing that fits, with the values that the assistant has instead. */
-export function notesOfGaps(input: JsonObject, stored: JsonObject): string[] {
+/** The end of a note about a voice that does not exist here. */
+const ANOTHER_SPEAKS = ": another one speaks.";
+
+/** A note about a voice that does not exist here. */
+export const noVoice = (path: string, voice: string): string =>
+  `${path} is "${voice}", which is no voice here${ANOTHER_SPEAKS}`;
+
+/** The same notes, in which one about a voice names the one that speaks instead. */
+export const withSpokenVoice = (notes: readonly string[], stored: JsonObject): string[] =>
+  notes.map((note) =>
+    note.endsWith(ANOTHER_SPEAKS)
+      ? `${note.slice(0, -ANOTHER_SPEAKS.length)}: ${shown(valueIn(stored, "voice", "voice"))} speaks instead.`
+      : note,
+  );
+
+/**
+ * Sentences about fields for which the source has nothing that fits, with the values that the assistant has instead.
+ * @param notes sentences about the source, of which one about the voice is enough
+ */
+export function notesOfGaps(input: JsonObject, stored: JsonObject, notes: readonly string[]): string[] {
+  const isVoiceNoted = notes.some((note) => note.endsWith(ANOTHER_SPEAKS));
   const kinds = new Map<string, string[]>();
   for (const [kind, fields] of Object.entries(FIELDS))
     for (const field of fields) {
-      if (valueIn(input, kind, field) !== undefined) continue;
+      if (valueIn(input, kind, field) !== undefined || (field === "voice" && isVoiceNoted)) continue;
       const value = shown(valueIn(stored, kind, field));
       const gap = `${field} has no value at the source that fits here: it is ${value}`;
       kinds.set(gap, [...(kinds.get(gap) ?? []), kind]);

@@ -3,8 +3,7 @@ import { listed, namesIn, PLACEHOLDER, shortened } from "../../assistants/config
 import type { JsonObject } from "../../platform/json/json-object";
 import type { Fields } from "./fields";
 import { jsonIn } from "./json-file";
-import { isObject, isTooDeep, objectsIn, textOf, type Source } from "./source";
-import { notesOfGaps, SELECTION } from "./vendor-gaps";
+import { isObject, textOf, type Source } from "./source";
 import { defined, type Import } from "./work";
 
 /** The import of assistants from a vendor: by its interface or from a file. */
@@ -20,6 +19,8 @@ export interface Vendor {
   readonly sets: RegExp;
   /** The vendor's word for an assistant. */
   readonly noun: string;
+  /** Field of the id. */
+  readonly id: string;
   /** Names of the lists that a file may have. */
   readonly lists: readonly string[];
   /** Fields of which each assistant has at least one, and no assistant of another vendor. */
@@ -28,14 +29,17 @@ export interface Vendor {
   readonly others: readonly string[];
 }
 
-const nounOf = ({ name, noun }: Vendor): string => `${noun} of ${name}`;
-const isOf = ({ fields, others }: Vendor, entry: JsonObject): boolean =>
+export const nounOf = ({ name, noun }: Vendor): string => `${noun} of ${name}`;
+export const isOf = ({ fields, others }: Vendor, entry: JsonObject): boolean =>
   fields.some((name) => name in entry) && !others.some((name) => name in entry);
 
-/** An assistant of a vendor as an input of `importAssistant`, and sentences about everything else. */
+/** An assistant of a vendor as an input of `importAssistant`. */
 export interface Mapped {
   readonly input: JsonObject;
+  /** Sentences about fields of the vendor that the input lacks, most of which begin with their paths. */
   readonly notes: readonly string[];
+  /** Sentences about both sides. */
+  readonly remarks: readonly string[];
 }
 
 /** The temperature of a model: at the vendors, that of a model without one is 0. */
@@ -48,56 +52,6 @@ type ReasonOf = (fields: Fields, path: string) => string;
 
 /** Reasons why a field has no place here, by its path. */
 export type Reasons = readonly (readonly [path: RegExp, reason: string | ReasonOf])[];
-
-const STORE = `mutation ImportAssistant($input: ImportAssistantInput!) {
-  importAssistant(input: $input) { id configurationWarnings { path code message } ${SELECTION} } }`;
-
-/** Stores assistants, and lists what they have no place for. */
-export async function storeAssistants(
-  { target, report, progress }: VendorImport,
-  vendor: Vendor,
-  given: readonly unknown[],
-  map: (assistant: JsonObject) => Mapped,
-): Promise<void> {
-  const known = await target.assistantIds();
-  const places = new Map<string, number>();
-  for (const [index, assistant] of given.entries()) {
-    progress(`Assistants: ${index + 1} of ${given.length}`);
-    if (!isObject(assistant) || !isOf(vendor, assistant)) {
-      const what = isObject(assistant) ? nounOf(vendor) : "object";
-      report.refuse(`Entry ${index + 1} is no ${what}.`);
-      continue;
-    }
-    if (isTooDeep(assistant)) {
-      report.refuse(`Entry ${index + 1} has values that are nested too deeply.`);
-      continue;
-    }
-    const { input, notes } = map(assistant);
-    const id = textOf(input.id) ?? "";
-    const first = places.get(id);
-    places.set(id, first ?? index + 1);
-    if (id === "") report.refuse(`Entry ${index + 1} has no id.`);
-    else if (first !== undefined)
-      report.refuse(
-        `Entry ${index + 1} has the id of entry ${first}: it was left out. Name a file that has each ${vendor.noun} once.`,
-        id,
-      );
-    else {
-      const result = await target.store("assistant", id, STORE, { input: defined(input) });
-      if (!result) continue;
-      report[known.has(id) ? "unchanged" : "stored"]("assistants");
-      const stored = result.importAssistant as JsonObject;
-      const found = [...notesOfUnusable(stored), ...notesOfGaps(defined(input), stored)];
-      for (const note of [...notes, ...found]) report.note(note, id);
-    }
-  }
-}
-
-/** Sentences about functions that do not work here, each once: all channels have the same ones. */
-function notesOfUnusable({ configurationWarnings }: JsonObject): Set<string> {
-  const unusable = objectsIn(configurationWarnings).filter(({ code }) => /^FUNCTION_/.test(code as string));
-  return new Set(unusable.map(({ path, message }) => `${path as string}: ${message as string}`));
-}
 
 /** The entries of a file: one object, a list, or an object with a list. @throws Error if none is of the vendor */
 export function entriesInFile(file: string, vendor: Vendor): unknown[] {
@@ -157,16 +111,20 @@ export function withVariables(text: string | undefined, path: string, notes: str
   return converted;
 }
 
-/** Sentences about variables that the vendor sets itself, which have no value here. */
-export function notesOfSet(input: JsonObject, { name: vendor, sets }: Vendor): string[] {
+/** Sentences about requests to functions, and about variables that the vendor sets itself, which have no value here. */
+export function remarksOn(input: JsonObject, functions: readonly JsonObject[], vendor: Vendor): string[] {
   const given = new Set(Object.keys(Object(input.variables) as object));
-  const names = new Set(namesIn(JSON.stringify(input)).filter((name) => sets.test(name) && !given.has(name)));
+  const used = namesIn(JSON.stringify(input));
+  const names = new Set(used.filter((name) => vendor.sets.test(name) && !given.has(name)));
   const shown = listed([...names].map((name) => `{${shortened(name)}}`));
-  return names.size === 0
-    ? []
-    : [
-        `${vendor} sets ${shown} itself. Here, give a value in \`variables\` of the assistant or the conversation, or rewrite the text.`,
-      ];
+  return [
+    ...(functions.some(({ server }) => server !== undefined) ? [OTHER_REQUESTS] : []),
+    ...(names.size > 0
+      ? [
+          `${vendor.name} sets ${shown} itself. Here, give a value in \`variables\` of the assistant or the conversation, or rewrite the text.`,
+        ]
+      : []),
+  ];
 }
 
 /** Parts of a text that are variables here, but not in the vendor's text. */
@@ -228,8 +186,7 @@ export function voiceFor(provider: string | undefined, voice: string | undefined
 export const OF_VENDOR = "belongs to the vendor's record and is not part of an assistant";
 export const OF_ENGINE = "belongs to the voice engine, whose own setting applies";
 
-/** Notes of every function that has a server. */
-export const OTHER_REQUESTS =
+const OTHER_REQUESTS =
   "Servers of functions get requests in another form here, with the secret in the header x-ck: see docs/functions.md.";
 
 /** The configurations of the three channels: the same texts and functions, so that all answer alike. */
