@@ -26,6 +26,10 @@ const OR = new Intl.ListFormat("en-GB", { type: "disjunction" });
 /** Exit code if records were not imported that the source gave. */
 const INCOMPLETE = 2;
 
+/** What remains to be done after the last run. */
+const DELETE_KEY =
+  "After the last run, delete the key with which this server was reached: it can store API keys without limits. See docs/import.md.";
+
 /** Imports records of another service into a running server. */
 run().catch((error: unknown) => {
   console.error((error as Error).message);
@@ -58,6 +62,7 @@ async function run(): Promise<void> {
     progress.end();
     if (isDone || !report.isEmpty) {
       if (isDone || report.hasRecords) for (const line of report.lines()) console.log(line);
+      if (isDone) console.log(`\n${DELETE_KEY}`);
       if (options.report !== undefined) report.write(options.report);
     }
   }

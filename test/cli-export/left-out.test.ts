@@ -25,7 +25,8 @@ async function pair() {
       const env = { PARLEY_URL: source.url, PARLEY_KEY: secretKey };
       expect(await runToEnd("cli/export", env, folder)).toMatchObject({ code: 0 });
     },
-    import: () => runToEnd("cli/import", { PARLEY_URL: target.url, PARLEY_KEY: importKey }, "parley", folder),
+    import: (key = importKey) =>
+      runToEnd("cli/import", { PARLEY_URL: target.url, PARLEY_KEY: key }, "parley", folder),
   };
 }
 
@@ -114,6 +115,29 @@ test("a key that is limited to deleted assistants, too, is imported with the oth
     assistantIds: [kept],
   });
   expect((await copy.gqlError(query, { id: none.id })).extensions.code).toBe("KEY_NOT_FOUND");
+});
+
+test("a key that may import at the source is copied without this permission, and the report says to delete it and that of the import", async () => {
+  const { api, copy, ...run } = await pair();
+  const importer = await importerOf(api);
+  const { keys } = await api.gql("{ keys { id value permissions } }");
+  const { id } = keys.find(({ value }: { value: string }) => value === importer.headers["X-API-Key"]);
+  await run.export();
+  const { code, stdout } = await run.import();
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `The permission import, which only the command line grants, is not taken over. If this key was made for an earlier import only, delete it here, too. [${id}]`,
+  );
+  expect(stdout.trim().split("\n").at(-1)).toBe(
+    "After the last run, delete the key with which this server was reached: it can store API keys without limits. See docs/import.md.",
+  );
+  const { key } = await copy.gql("query ($id: ID!) { key(id: $id) { status permissions } }", { id });
+  expect(key).toEqual({ status: "ACTIVE", permissions: ["read", "write", "calls", "keys", "webhooks"] });
+  expect((await run.import()).stdout).toContain("After the last run");
+  const elsewhere = (await target.otherOrganization()).api;
+  const refused = await run.import((await importerOf(elsewhere)).headers["X-API-Key"]);
+  expect(refused.stdout).toContain("This key was refused: ");
+  expect(refused.stdout).not.toContain("delete it here, too");
 });
 
 test("an export and an import list a file whose stored content was cut off, and take over the others", async () => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { objectsIn } from "../import/source";
+import { mayImport, NO_IMPORTER } from "../import/work";
 import type { JsonObject } from "../../platform/json/json-object";
 import { withoutNulls } from "../../platform/database/values/without-nulls";
 import type { Line } from "./format";
@@ -98,8 +99,9 @@ export async function importKeys(work: FolderImport, assistants: ReadonlySet<unk
       continue;
     }
     const input = isHere ? record : withKnownAssistants(work, record, assistants);
-    const answer = await target.store("key", id, STORE_KEY, { input: keyOf(work, input) });
+    const answer = await target.store("key", id, STORE_KEY, { input: keyOf(input) });
     if (!answer) continue;
+    if (mayImport(record)) report.note(NO_IMPORTER, id);
     const { status } = answer.result as JsonObject;
     report[stored.get(id) === status ? "unchanged" : "stored"]("API keys");
     if (status !== record.status)
@@ -134,16 +136,11 @@ function withKnownAssistants({ report }: FolderImport, record: Line, assistants:
 const isOnlyForImports = ({ permissions }: Line): boolean =>
   Array.isArray(permissions) && permissions.every((one) => one === "import");
 
-function keyOf({ report }: FolderImport, record: Line): JsonObject {
+function keyOf(record: Line): JsonObject {
   const { permissions, assistantIds, ...input } = withoutNulls(
     picked(record, "id value type status name permissions assistantIds expiresAt createdAt"),
   );
   const allowed = Array.isArray(permissions) ? permissions.filter((one) => one !== "import") : [];
-  if (Array.isArray(permissions) && permissions.includes("import"))
-    report.note(
-      "The permission import, which only the command line grants, is not taken over.",
-      String(record.id),
-    );
   return {
     ...input,
     ...(allowed.length > 0 && { permissions: allowed }),

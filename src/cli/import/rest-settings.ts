@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "./http";
 import { timeOf, timesIn } from "./log-of";
 import { entriesIn, firstOfEach, objectsIn, textOf } from "./source";
-import { defined, type Import } from "./work";
+import { defined, mayImport, NO_IMPORTER, type Import } from "./work";
 
 const STORE_KEY = "mutation ImportKey($input: ImportKeyInput!) { importKey(input: $input) { id status } }";
 const STORE_DESTINATION =
@@ -41,10 +41,9 @@ export async function importKeys(work: Import): Promise<void> {
     }
     const known = stored.find((one) => one.id === id);
     const input = inputOf(key);
-    if (Array.isArray(key.permissions) && key.permissions.includes("import"))
-      report.note("The permission import, which only the command line grants, is not taken over.", id);
     const result = await target.store("key", id, STORE_KEY, { input });
     if (!result) continue;
+    if (mayImport(key)) report.note(NO_IMPORTER, id);
     if (known) report.unchanged("API keys");
     else report.stored("API keys");
     const { status } = (result.importKey ?? {}) as JsonObject;

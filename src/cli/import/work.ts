@@ -17,3 +17,11 @@ export interface Import {
 /** The value without its undefined fields. */
 export const defined = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined));
+
+/** Whether a key may import. */
+export const mayImport = ({ permissions }: JsonObject): boolean =>
+  Array.isArray(permissions) && permissions.includes("import");
+
+/** The note about a key that may import at the source. Here it keeps its other permissions. */
+export const NO_IMPORTER =
+  "The permission import, which only the command line grants, is not taken over. If this key was made for an earlier import only, delete it here, too.";
