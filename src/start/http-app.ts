@@ -42,6 +42,7 @@ import type { Database } from "../platform/database/database";
 import { DomainError } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
+import { METRICS, READ_ONLY } from "./read-only";
 import { mcpOf } from "./serve-mcp";
 import type { Service } from "./open-service";
 import { graphqlOf, type Serving } from "./serve-graphql";
@@ -70,26 +71,9 @@ const LARGE_OPERATIONS = { atOnce: 4, countedMs: 100 };
 /** Points of a large operation: a dashboard of 20 assistants costs 240. */
 const LARGE_COST = 100;
 
-/** Exactly this path: a proxy that hides it may compare the case of letters. */
-const METRICS = /^\/metrics$/;
-/** Paths besides the REST routes that support only GET. */
-const READ_ONLY = [
-  "/",
-  "/docs",
-  "/rest/docs",
-  "/rest/openapi.json",
-  "/events/asyncapi.json",
-  "/events/schemas/:name/:version",
-  "/schemas/:name",
-  "/analytics",
-  "/certificate",
-  "/certificate.json",
-  "/files/:organizationId/:id",
-  "/exports/:organizationId/:id",
-  "/health/live",
-  "/health/ready",
-  METRICS,
-];
+/** Refuses methods other than GET; what no page has answered is not found. */
+const refuseOthers: RequestHandler = (req, res, next) =>
+  req.method === "GET" || req.method === "HEAD" ? next() : refuseMethod(req, res, ["get"]);
 
 /** Handles every HTTP request with the first matching handler below. WebSockets are handled by the server itself. */
 export async function httpApp(
@@ -110,8 +94,7 @@ export async function httpApp(
   app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted, streams }));
   app.use("/mcp", mcpOf(service, engine, serving));
 
-  const refuse: RequestHandler = (req, res) => refuseMethod(req, res, ["get"]);
-  app.options(READ_ONLY, refuse); // Express's routers would answer with a body
+  app.options(READ_ONLY, refuseOthers); // Express's routers would answer with a body
   app.use(compress, healthOf(service, isDraining));
   app.get(METRICS, metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
@@ -121,7 +104,7 @@ export async function httpApp(
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
-  app.all(READ_ONLY, refuse);
+  app.all(READ_ONLY, refuseOthers);
   const noSuchPath = unknownPath(pathSuggester(rows));
   app.use(refuseUnknown(noSuchPath));
   app.use(((error, req, res, _next) =>

@@ -33,32 +33,46 @@ describe.each(paths)("$path", ({ path, allow }) => {
     const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expect(listed(answer.headers.get("allow"))).toEqual(allow);
+    const methods = listed(answer.headers.get("access-control-allow-methods"));
+    expect(methods).toEqual(path.startsWith("/rest/") ? allow : undefined);
     if (!path.startsWith("/rest/")) return;
-    expect(listed(answer.headers.get("access-control-allow-methods"))).toEqual(allow);
     expectOpenToAnyOrigin(answer);
     expect(answer.headers.get("access-control-max-age")).toBe("86400");
   });
 });
 
 describe("a path that is not a REST route", () => {
-  test.each([
-    "/",
-    "/docs",
-    "/rest/docs",
-    "/rest/openapi.json",
-    "/events/asyncapi.json",
-    "/events/schemas/session-start/1",
-    "/health/live",
-    "/health/ready",
-    "/metrics",
-    "/files/some/file",
-    "/exports/some/export",
-  ])("%s answers 405 to unsupported methods", async (path) => {
+  const readOnly = [
+    ...["/", "/docs", "/docs/import", "/rest/docs", "/rest/openapi.json", "/analytics", "/favicon.ico"],
+    ...["/certificate", "/certificate.json", "/events/asyncapi.json", "/events/schemas/session-start/1"],
+    ...["/schemas/assistant.json", "/health/live", "/health/ready", "/metrics"],
+    ...["/files/some/file", "/exports/some/export"],
+    ...["/widget/companion-widget.js", "/widget/frame", "/widget/voice", "/widget/demo"],
+  ];
+
+  test.each(readOnly)("%s answers 405 to unsupported methods", async (path) => {
     for (const verb of ["POST", "DELETE"]) {
       const answer = await running.api.request(verb, path);
       expectError(answer, 405, "METHOD_NOT_ALLOWED");
       expect(listed(answer.headers.get("allow"))).toEqual(["GET", "HEAD", "OPTIONS"]);
     }
+  });
+
+  test.each(readOnly)(
+    "%s answers OPTIONS, with CORS headers only if it allows other origins",
+    async (path) => {
+      const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
+      expect([answer.status, answer.text]).toEqual([204, ""]);
+      const methods = ["GET", "HEAD", "OPTIONS"];
+      expect(listed(answer.headers.get("allow"))).toEqual(methods);
+      const allowed = listed(answer.headers.get("access-control-allow-methods"));
+      expect(allowed).toEqual(path.startsWith("/rest/") ? methods : undefined);
+      expect(answer.headers.has("access-control-allow-origin")).toBe(path.startsWith("/rest/"));
+    },
+  );
+
+  test.each(["/docs/unknown", "/schemas/unknown.json"])("%s is not found", async (path) => {
+    expectError(await running.api.request("GET", path), 404, "NOT_FOUND");
   });
 
   test.each(["/graphql", "/graphql/"])("%s answers a preflight request", async (path) => {
