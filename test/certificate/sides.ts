@@ -1,9 +1,10 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api } from "../support/api";
 import { startApp, type RunningApp } from "../support/app";
 import { createDatabase, type TestDatabase } from "../support/database";
+import { copyFiles } from "../support/files";
 import type { Credential } from "./counterparts";
 import { Changes } from "./effects";
 
@@ -59,7 +60,7 @@ const SETTINGS = {
 
 async function startSide(seeded: TestDatabase, folder: string, name: string): Promise<Side> {
   const dataDir = join(folder, name);
-  cpSync(join(folder, "seed"), dataDir, { recursive: true });
+  await copyFiles(join(folder, "seed"), dataDir);
   const database = await createDatabase(seeded);
   const serve = (env: Record<string, string>) =>
     startApp(database, { ...SETTINGS, DATA_DIR: dataDir, ...env });

@@ -1,11 +1,11 @@
-import { truncateSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { beforeFirstMutation } from "../cli-files/folders";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
-import { upload } from "../support/files";
+import { storageOf, upload } from "../support/files";
 import { importerOf } from "../support/importers";
 import { emptyFolder, runToEnd } from "../support/server";
 import { linesIn, rewrite } from "./organization";
@@ -146,7 +146,7 @@ test("an export and an import list a file whose stored content was cut off, and 
     await upload(api, { content: "whole" }),
     await upload(api, { content: "damaged" }),
   ];
-  truncateSync(join(source.dataDir, "files", organizationId, damaged.id), 3);
+  await storageOf(source).put(`${organizationId}/${damaged.id}`, Readable.from(["dam"]));
   const folder = join(emptyFolder(), "export");
   const exported = await runToEnd("cli/export", { PARLEY_URL: source.url, PARLEY_KEY: secretKey }, folder);
   expect([exported.code, exported.stdout]).toEqual([2, expect.stringContaining(`[${damaged.id}]`)]);

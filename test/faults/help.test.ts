@@ -13,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 };
 /** Programs of others, which have a help of their own, some after a check of ours. */
 const TOOLS =
-  /^([A-Z_]+=\S+ |node( --\S+)* node_modules\/|node (test|src\/web)\/\S+ && )*(jest|typescript-7|eslint|prettier)\b/;
+  /^([A-Z\d_]+=\S+ |node( --\S+)* node_modules\/|node (test|src\/web)\/\S+ && )*(jest|typescript-7|eslint|prettier)\b/;
 /** Our scripts, each with the arguments of the launcher. */
 const OWN = Object.entries(scripts).flatMap(([name, text]) =>
   TOOLS.test(text) ? [] : [[name, text.split("src/cli/launch.mjs")[1]?.trim().split(" ") ?? []] as const],

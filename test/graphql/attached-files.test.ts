@@ -1,10 +1,8 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { docx, pdf } from "../support/documents";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
-import { png, upload, type Part } from "../support/files";
+import { png, storageOf, upload, type Part } from "../support/files";
 import { runNow } from "../support/jobs";
 import { until } from "../support/until";
 
@@ -165,7 +163,7 @@ describe("a file attached to an assistant", () => {
     const assistantId = await newAssistant(running.api);
     const fileId = await uploaded({});
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
-    await rm(join(running.dataDir, "files", organizationId, fileId));
+    await storageOf(running).remove(`${organizationId}/${fileId}`);
     await attach(assistantId, fileId);
     await until(async () => {
       await runNow(running.database, "attempts > 0"); // without the pauses

@@ -1,16 +1,13 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/assistants/files/janitor";
 import { Quotas } from "../../src/account/organization/quotas";
-import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
 import { expectError } from "../support/errors";
 import { forget } from "../support/erasures";
 import { archiveOf, exported, exportLink, exportOf, exportPerson, rowsIn } from "../support/exports";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
-import { upload } from "../support/files";
+import { storageOf, storedKeys, upload } from "../support/files";
 import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
@@ -21,11 +18,7 @@ beforeAll(async () => {
 
 let people = 0;
 const newName = () => `person-${++people}-of-exports`;
-/** Files in storage of all organizations, except the marker of the installation. */
-const stored = (): string[] =>
-  readdirSync(join(running.dataDir, "files"), { recursive: true })
-    .map(String)
-    .filter((path) => path.includes("/") && !path.startsWith("installation"));
+const stored = () => storedKeys(running);
 const chatWith = async (person: object, words: string): Promise<string> => {
   const id = await newChat(running.api, assistantId, person);
   await say(running.api, id, words);
@@ -126,7 +119,7 @@ describe("the person to export", () => {
       await upload(running.api, { content: "gone", metadata: { uniqueId } }),
     ];
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
-    await localStorage(join(running.dataDir, "files")).remove(`${organizationId}/${lost.id}`);
+    await storageOf(running).remove(`${organizationId}/${lost.id}`);
     const state = await exportPerson(running, { uniqueId });
     expect(state).toMatchObject({ files: 1, absent: 1 });
     const files = await archiveOf(running, state.id);
@@ -179,28 +172,28 @@ describe("the archive", () => {
   });
 
   test("is removed after a day, and its links stop working", async () => {
-    const before = stored();
+    const before = await stored();
     const { id, finishedAt, expiresAt } = await exportPerson(running, { userId: newName() });
     expect(Date.parse(expiresAt as string) - Date.parse(finishedAt as string)).toBe(86_400_000);
-    expect(stored()).toHaveLength(before.length + 1);
+    expect(await stored()).toHaveLength(before.length + 1);
     const { pathname, search } = new URL((await exportLink(running, id)).url);
     const past = "update end_user_exports set expires_at = now() - interval '1 second' where id = $1";
     await running.database.query(past, [id]);
     expect(await exportOf(running, id)).toMatchObject({ status: "EXPIRED" });
     expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
     await running.database.query("select graphile_worker.add_job('export.expire')");
-    await until(() => stored().length === before.length);
-    expect(stored().sort()).toEqual(before.sort());
+    await until(async () => (await stored()).length === before.length);
+    expect((await stored()).sort()).toEqual(before.sort());
     expect(await exportOf(running, id)).toMatchObject({ status: "EXPIRED" });
   });
 
   test("is not removed with the orphaned files in storage", async () => {
     const { id } = await exportPerson(running, { userId: newName() });
-    const storage = localStorage(join(running.dataDir, "files"));
+    const storage = storageOf(running);
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await storage.put(`${organizationId}/left-by-a-crash`, Readable.from(["PK"]));
     await sweepFiles(running.app.database, storage, Date.now() + 86_400_000);
-    expect(stored().join()).not.toContain("left-by-a-crash");
+    expect((await stored()).join()).not.toContain("left-by-a-crash");
     expect(await archiveOf(running, id)).toHaveProperty(["manifest.json"]);
   });
 });
@@ -219,13 +212,13 @@ describe("exports and erasures", () => {
     "an archive is removed when the person is erased by %s",
     async (_, ids, asked, erased) => {
       await chatWith(ids, "Words to erase");
-      const before = stored();
+      const before = await stored();
       const { id } = await exportPerson(running, asked);
       const { pathname, search } = new URL((await exportLink(running, id)).url);
       expect(await forget(running, erased)).toMatchObject({ chats: 1, exports: 1 });
       expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
       expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
-      await until(() => stored().length === before.length);
+      await until(async () => (await stored()).length === before.length);
     },
   );
 
@@ -248,7 +241,7 @@ describe("exports and erasures", () => {
   test("an export that runs while the person is erased ends without an archive", async () => {
     const uniqueId = newName();
     await chatWith({ uniqueId }, "Words to erase");
-    const before = stored();
+    const before = await stored();
     const { database } = running;
     const { id } = await exportPerson(running, { uniqueId });
     // State after a crash: the export has started, but no job runs.
@@ -264,7 +257,7 @@ describe("exports and erasures", () => {
     const waiting = "select from graphile_worker.jobs where task_identifier = 'export.run'";
     await until(async () => (await database.query(waiting)).length === 0);
     expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
-    expect(stored().length).toBeLessThanOrEqual(before.length + 1); // includes the file above, which the sweep removes
+    expect((await stored()).length).toBeLessThanOrEqual(before.length + 1); // includes the file above, which the sweep removes
   });
 });
 

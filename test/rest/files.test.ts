@@ -1,15 +1,12 @@
 import { readdirSync } from "node:fs";
-import { rm, utimes, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/assistants/files/janitor";
 import { withDeclaredTypes } from "../../src/http/multipart/declared-types";
-import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
-import { png, upload, uploadByGraphQL } from "../support/files";
+import { png, storageOf, storedKeys, upload, uploadByGraphQL } from "../support/files";
 import { until } from "../support/until";
 
 const FILES = "/rest/v1/files";
@@ -21,10 +18,10 @@ const detectedTypeOf = async (id: string) => {
 };
 const linkTo = async (id: string): Promise<string> =>
   (await running.api.get(`${FILES}/${id}/download`, 200)).url;
-const stored = () => {
-  const entries = readdirSync(join(running.dataDir, "files"), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-};
+/** Names of all stored files. */
+const stored = async () => (await storedKeys(running)).map((key) => key.slice(key.lastIndexOf("/") + 1));
+/** Enough for an upload that has not ended by then to be the remains of a crash, in ms. */
+const LATER_MS = 2 * 3_600_000;
 const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("capacitor-"));
 describe("a file", () => {
   test("is uploaded, listed, downloaded by its link and deleted", async () => {
@@ -47,9 +44,9 @@ describe("a file", () => {
     expect((await running.api.get(FILES, 200)).data).toContainEqual(file);
     const answer = await fetch(await linkTo(file.id));
     expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
-    expect(stored()).toContain(file.id);
+    expect(await stored()).toContain(file.id);
     expect(await running.api.delete(`${FILES}/${file.id}`, 200)).toEqual({ id: file.id });
-    expect(stored()).not.toContain(file.id);
+    expect(await stored()).not.toContain(file.id);
     await running.api.get(`${FILES}/${file.id}/download`, 404);
     await running.api.delete(`${FILES}/${file.id}`, 404);
   });
@@ -213,7 +210,7 @@ describe("a download", () => {
 
 describe("nothing is left in the storage", () => {
   test("of an aborted upload", async () => {
-    const before = { files: stored(), rows: await running.api.get(FILES, 200), temporary: temporary() };
+    const before = { files: await stored(), rows: await running.api.get(FILES, 200), temporary: temporary() };
     const headers = {
       "X-API-Key": running.secretKey,
       "Content-Type": "multipart/form-data; boundary=x",
@@ -231,40 +228,36 @@ describe("nothing is left in the storage", () => {
     await upload(running.api); // what came before it was dealt with
     await until(() => temporary().every((name) => before.temporary.includes(name)));
     expect((await running.api.get(FILES, 200)).meta.itemCount).toBe(before.rows.meta.itemCount + 1);
-    expect(stored()).toHaveLength(before.files.length + 1);
-    expect(stored().filter((name) => name.endsWith(".partial"))).toEqual([]);
+    expect(await stored()).toHaveLength(before.files.length + 1);
+    expect((await stored()).filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 
   test("of a crash, after the grace period", async () => {
     const { id, organizationId } = await upload(running.api);
-    const folder = join(running.dataDir, "files", organizationId);
-    const old = new Date(Date.now() - 2 * 3_600_000);
+    const storage = storageOf(running);
     const orphans = ["0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11", "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d12.partial"];
-    for (const name of [...orphans, "young"]) await writeFile(join(folder, name), "left");
-    for (const name of [...orphans, id]) await utimes(join(folder, name), old, old);
-    await sweepFiles(running.app.database, localStorage(join(running.dataDir, "files")));
-    for (const name of orphans) expect(stored()).not.toContain(name);
-    expect(stored()).toEqual(expect.arrayContaining([id, "young"]));
-    await rm(join(folder, "young"));
+    for (const name of orphans) await storage.put(`${organizationId}/${name}`, Readable.from(["left"]));
+    await sweepFiles(running.app.database, storage);
+    expect(await stored()).toEqual(expect.arrayContaining([...orphans, id]));
+    await sweepFiles(running.app.database, storage, Date.now() + LATER_MS);
+    for (const name of orphans) expect(await stored()).not.toContain(name);
+    expect(await stored()).toContain(id);
   });
 
   test("of a crash, although the first of them cannot be removed", async () => {
     const { organizationId } = await upload(running.api);
-    const folder = join(running.dataDir, "files", organizationId);
-    const old = new Date(Date.now() - 2 * 3_600_000);
-    for (const name of ["left-1", "left-2", "left-3"]) {
-      await writeFile(join(folder, name), "left");
-      await utimes(join(folder, name), old, old);
-    }
-    const storage = localStorage(join(running.dataDir, "files"));
+    const storage = storageOf(running);
+    for (const name of ["left-1", "left-2", "left-3"])
+      await storage.put(`${organizationId}/${name}`, Readable.from(["left"]));
     let locked: string | undefined;
     const remove = async (key: string) => {
       locked ??= key;
       if (key === locked) throw new Error("is locked");
       await storage.remove(key);
     };
-    await expect(sweepFiles(running.app.database, { ...storage, remove })).rejects.toThrow("is locked");
-    expect(stored().filter((name) => name.startsWith("left-"))).toEqual([locked!.split("/")[1]]);
-    await rm(join(folder, locked!.split("/")[1]!));
+    const sweep = sweepFiles(running.app.database, { ...storage, remove }, Date.now() + LATER_MS);
+    await expect(sweep).rejects.toThrow("is locked");
+    expect((await stored()).filter((name) => name.startsWith("left-"))).toEqual([locked!.split("/")[1]]);
+    await storage.remove(locked!);
   });
 });

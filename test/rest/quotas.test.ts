@@ -1,12 +1,10 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { Quotas } from "../../src/account/organization/quotas";
 import type { Answer } from "../support/api";
 import { useApp } from "../support/app";
 import { expectError } from "../support/errors";
 import { endChat, newAssistant, newChat, quietAssistant } from "../support/factories";
-import { upload, uploadByGraphQL } from "../support/files";
+import { storedKeys, upload, uploadByGraphQL } from "../support/files";
 import { connect, newPerson, text } from "../support/sms";
 import { VisitorClient } from "../support/visitor";
 
@@ -66,8 +64,6 @@ describe("assistants over the quota", () => {
 });
 
 describe("files over the quota", () => {
-  const storedBy = (organizationId: string) =>
-    readdirSync(join(running.dataDir, "files", organizationId), { recursive: true });
   const form = (size: number) => {
     const body = new FormData();
     body.set("file", new Blob(["x".repeat(size)]), "a.txt");
@@ -90,7 +86,7 @@ describe("files over the quota", () => {
     expectRefused(await api.request("POST", send, form(100_000)), "QUOTA_STORED_BYTES");
     const large = await uploadByGraphQL(api, { content: "x".repeat(100_000) });
     expectExceeded(large.body.errors[0], "QUOTA_STORED_BYTES");
-    expect(storedBy(organizationId)).toEqual([id]);
+    expect(await storedKeys(running, organizationId)).toEqual([`${organizationId}/${id}`]);
     await upload(api, { content: "x".repeat(50_000) }); // rows take some of it too
   });
 
@@ -111,7 +107,7 @@ describe("files over the quota", () => {
     const answers = await atOnce(8, () => api.request("POST", send, form(size)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(most);
     for (const answer of answers) if (answer.status !== 201) expectRefused(answer, setting);
-    expect(storedBy(organizationId)).toHaveLength(most);
+    expect(await storedKeys(running, organizationId)).toHaveLength(most);
   });
 });
 

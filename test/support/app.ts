@@ -13,6 +13,7 @@ import { createOrganization, type NewOrganization } from "../../src/account/orga
 import { Api } from "./api";
 import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, type TestDatabase } from "./database";
+import { filesInS3 } from "./files-in-s3";
 import { rememberDatabase } from "./importers";
 import { knowsPrepared } from "./pgbouncer";
 import { Twilio } from "./twilio";
@@ -46,8 +47,9 @@ export async function startApp(
     await twilio.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  const settings = { DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env };
   const config = {
-    ...configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
+    ...configOf({ ...filesInS3(settings), ...settings }),
     ...placesOf(database),
   };
   const app = await createApp(

@@ -1,4 +1,9 @@
+import type { Storage } from "../../src/platform/ports/storage";
+import { openStorage } from "../../src/platform/providers/open-storage";
 import type { Answer, Api } from "./api";
+import type { RunningApp } from "./app";
+import { configOf } from "./config";
+import { filesInS3 } from "./files-in-s3";
 
 /** A file to upload; plain text by default. */
 export interface Part {
@@ -40,3 +45,23 @@ export const png = Uint8Array.from(
     "base64",
   ),
 );
+
+/** The storage that the service of a test uses: its folder, or with `TEST_S3=1` its bucket. */
+export const storageOf = ({ app }: RunningApp): Storage => app.database.scope("").ports.storage;
+
+/** Keys of everything in the storage of an organization, or of all of them, without the marker of the installation. */
+export async function storedKeys(running: RunningApp, organizationId = ""): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of storageOf(running).list())
+    if (key.includes("/") && !key.startsWith("installation") && key.startsWith(organizationId))
+      keys.push(key);
+  return keys;
+}
+
+/** Copies the files of servers with a DATA_DIR to that of other servers. */
+export async function copyFiles(from: string, to: string): Promise<void> {
+  const [source, target] = [from, to].map((DATA_DIR) =>
+    openStorage(configOf({ ...filesInS3({ DATA_DIR }), DATA_DIR })),
+  ) as [Storage, Storage];
+  for await (const { key } of source.list()) await target.put(key, await source.get(key));
+}

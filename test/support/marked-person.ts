@@ -1,13 +1,12 @@
 import { sumFacts } from "../../src/chats/analytics/keep-facts";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import type { Database } from "../../src/platform/database/database";
 import { newId } from "../../src/platform/database/values/ids";
 import { ended, speaker } from "./calls";
 import type { EngineApp } from "./engine";
 import { newChat, newAssistant, endChat } from "./factories";
 import { exportPerson } from "./exports";
-import { upload } from "./files";
+import { storageOf, upload } from "./files";
 import { Receiver } from "./receiver";
 import { until } from "./until";
 import { answeredBy, bring, connect } from "./sms";
@@ -174,11 +173,13 @@ function unsealed(database: Database, table: string, row: Record<string, string>
   return Object.fromEntries(entries);
 }
 
-/** Files in a folder whose name or content contains a mark. */
-export function filesWith(folder: string, marks: readonly string[]): string[] {
-  const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
-  const files = paths.filter((path) => statSync(path).isFile());
-  return files.filter((path) =>
-    marks.some((mark) => path.includes(mark) || readFileSync(path).includes(mark)),
-  );
+/** Keys of stored files whose key or content contains a mark. */
+export async function filesWith(running: EngineApp, marks: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const storage = storageOf(running);
+  for await (const { key } of storage.list()) {
+    const content = await buffer(await storage.get(key));
+    if (marks.some((mark) => key.includes(mark) || content.includes(mark))) found.push(key);
+  }
+  return found;
 }

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 
 /**
  * A server with the part of the S3 protocol that files and backups need. Requests must be signed with `accessKey`. The
- * bucket "nowhere" does not exist; all others are one. Deleted objects leave a delete marker, as in a bucket with
- * versions.
+ * bucket "nowhere" does not exist; all others are one, unless they are apart: the names of objects then begin with that of
+ * their bucket. Deleted objects leave a delete marker, as in a bucket with versions.
  */
-export async function startS3(accessKey: string) {
+export async function startS3(accessKey: string, apart = false) {
   /** Refuses a request with this status or code, breaks the connection off, never answers or never ends, or answers. */
   let refuse: (
     method: string,
@@ -41,7 +41,10 @@ export async function startS3(accessKey: string) {
 
   function handle(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
     const url = new URL(req.url!, "http://s3");
-    const key = decodeURIComponent(url.pathname).split("/").slice(2).join("/");
+    const [bucket, ...path] = decodeURIComponent(url.pathname).split("/").slice(1);
+    const folder = apart ? `${bucket}/` : "";
+    const isBucket = path.join("/") === "";
+    const key = folder + path.join("/");
     const upload = url.searchParams.get("uploadId");
     const etag = { etag: `"${createHash("md5").update(body).digest("hex")}"` };
     if (req.method === "POST" && url.searchParams.has("uploads")) {
@@ -69,7 +72,7 @@ export async function startS3(accessKey: string) {
       return void res.writeHead(200, etag).end();
     }
     if (url.searchParams.has("versions")) return listDeleted(res);
-    if (key === "") return list(res, url.searchParams);
+    if (isBucket) return list(res, url.searchParams, folder);
     const found = objects.get(key);
     if (!found) return refused(res, 404, "NoSuchKey");
     const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? "")?.[1] ?? 0);
@@ -81,9 +84,10 @@ export async function startS3(accessKey: string) {
   }
 
   /** One object per page, so that a reader needs several pages. */
-  function list(res: ServerResponse, query: URLSearchParams): void {
+  function list(res: ServerResponse, query: URLSearchParams, folder: string): void {
     const [after, prefix] = [query.get("continuation-token"), query.get("prefix") ?? ""];
     const keys = [...objects.keys()]
+      .flatMap((name) => (name.startsWith(folder) ? name.slice(folder.length) : []))
       .sort()
       .filter((key) => key.startsWith(prefix) && (after === null || key > after));
     const [key] = keys;

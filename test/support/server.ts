@@ -7,6 +7,7 @@ import { afterAll, afterEach } from "@jest/globals";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, inTestedPlaces, statement } from "./database";
+import { filesInS3 } from "./files-in-s3";
 import { roomiest } from "./roomiest";
 import { until } from "./until";
 
@@ -86,7 +87,7 @@ function run(
 ) {
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [RUN, program, ...options], {
-    env: { PATH, HOME, TMPDIR, ...env },
+    env: { PATH, HOME, TMPDIR, ...filesInS3(env), ...env },
     cwd: emptyFolder(over),
     ...place,
     stdio: ["ignore", "pipe", "pipe"],

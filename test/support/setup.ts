@@ -8,6 +8,7 @@ import type * as rolesModule from "../../src/platform/database/upgrades/roles";
 import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
+import { storeFilesInS3 } from "./files-in-s3";
 import { setUpCitus } from "./set-up-citus";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
 import { ROLE_SETTINGS, startPgBouncer, type PgBouncer } from "./pgbouncer";
@@ -67,7 +68,9 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
   process.env.TEST_POSTGRES = embedded.url;
   const pooler = process.env.TEST_POOLER ? await poolerOf(template.href) : undefined;
+  const stopS3 = process.env.TEST_S3 ? await storeFilesInS3() : undefined;
   const stopTestPostgres = async () => {
+    await stopS3?.();
     await pooler?.stop();
     await embedded.stop();
     rmSync(dataDir, { recursive: true, force: true });
