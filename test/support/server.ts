@@ -115,6 +115,12 @@ async function end(child: ChildProcess, ended: Promise<ProcessResult>): Promise<
 export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<ProcessResult> =>
   run(program, env, options).ended;
 
+/** Starts a program. @returns its end, and a function that kills it with SIGKILL */
+export function startProgram(program: string, env: Env, ...options: string[]) {
+  const { child, ended } = run(program, env, options);
+  return { ended, kill: () => (child.kill("SIGKILL"), ended) };
+}
+
 /** Runs a program in a folder, and as a user, until it ends. */
 export const runAt = (
   place: Place,

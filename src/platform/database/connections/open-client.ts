@@ -35,6 +35,7 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
       application_name: name,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
+    client.on("error", () => undefined); // if it breaks off, the next statement fails
     await client.connect();
     return client;
   } catch (error) {

@@ -30,5 +30,5 @@ export function workerProblem(error: unknown): Error | undefined {
 }
 
 /** The message without the statement that Knex puts before it. */
-const withoutStatement = (message: string): string =>
+export const withoutStatement = (message: string): string =>
   message.slice(message.lastIndexOf(" - ") + 1).replace(/^- /, "");

@@ -44,7 +44,6 @@ export async function backupRuns(db: Knex): Promise<boolean> {
 export async function announceRestore(url: string): Promise<() => Promise<void>> {
   await requireDirect(url); // a pooler would keep the lock
   const client = await openClient(url, "parley restore");
-  client.on("error", () => undefined); // the work goes on with connections of its own
   const { rows } = await client.query<{ free: boolean }>("select pg_try_advisory_lock($1) as free", [
     RESTORE_KEY,
   ]);

@@ -24,6 +24,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
     application_name: "parley restore",
     options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
   });
+  client.on("error", () => undefined); // if it breaks off, the next statement fails
   await client.connect();
   try {
     await client.query("begin");

@@ -127,6 +127,7 @@ async function open(connectionString: string): Promise<pg.Client> {
     application_name: "parley backup",
     options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
   });
+  client.on("error", () => undefined); // if it breaks off, the next statement fails
   await client.connect();
   return client;
 }

@@ -127,7 +127,9 @@ export async function whileOthersWait(
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
     const patiently: Patiently = (name, part) => repeatForLocks(name, lock, part, logger, limits);
-    await work(db, patiently).catch((error: unknown) => {
+    // Without the lock, another server could migrate at the same time.
+    const lost = new Promise<never>((_, reject) => void lock.once("error", reject));
+    await Promise.race([work(db, patiently), lost]).catch((error: unknown) => {
       throw explained(error, url);
     });
   } finally {

@@ -1,0 +1,16 @@
+import { withoutStatement } from "./worker-problem";
+
+/** SQLSTATEs of sessions that PostgreSQL ends. */
+const ENDED = /^57P0[12]$/;
+/** What pg says about a connection that has broken off, and about statements on it. */
+const BROKEN = /Connection terminated|connection error and is not queryable/;
+
+/** An error of a command whose connection broke off at work, and what to do; undefined for other errors. */
+export function lostConnection(error: unknown): Error | undefined {
+  const { code, message = "" } = Object(error) as Readonly<Record<string, string | undefined>>;
+  if (!ENDED.test(String(code)) && !BROKEN.test(message)) return undefined;
+  return new Error(
+    `The connection to PostgreSQL broke off: ${withoutStatement(message)}. Check that PostgreSQL runs, then run the command again.`,
+    { cause: error },
+  );
+}
