@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { storageAt } from "../support/files";
 import { contentsOf, elsewhere, isEmpty, waitingInstallation } from "../support/installation";
 import { emptyDatabase, emptyFolder, runToEnd, SERVER_TIMEOUT_MS, type Env } from "../support/server";
 import { startS3 } from "../support/s3";
@@ -56,10 +58,11 @@ test(
       stdout: expect.stringContaining("content of s3://backups/daily/2/encryption-keys.age"),
     });
     expect(await contentsOf(copy.DATABASE_URL!)).toEqual(before);
-    const [file] = readdirSync(join(copy.DATA_DIR!, "files"), { recursive: true, encoding: "utf8" }).filter(
-      (name) => name.endsWith(fileId),
-    );
-    expect(readFileSync(join(copy.DATA_DIR!, "files", file!), "utf8")).toBe("what a file holds");
+    const files = storageAt(copy.DATA_DIR!);
+    const contents: string[] = [];
+    for await (const { key } of files.list())
+      if (key.endsWith(fileId)) contents.push(await text(await files.get(key)));
+    expect(contents).toEqual(["what a file holds"]);
   },
   4 * SERVER_TIMEOUT_MS,
 );

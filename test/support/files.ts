@@ -58,10 +58,12 @@ export async function storedKeys(running: RunningApp, organizationId = ""): Prom
   return keys;
 }
 
+/** The storage of servers and commands with a DATA_DIR. */
+export const storageAt = (dataDir: string): Storage =>
+  openStorage(configOf({ ...filesInS3({ DATA_DIR: dataDir }), DATA_DIR: dataDir }));
+
 /** Copies the files of servers with a DATA_DIR to that of other servers. */
 export async function copyFiles(from: string, to: string): Promise<void> {
-  const [source, target] = [from, to].map((DATA_DIR) =>
-    openStorage(configOf({ ...filesInS3({ DATA_DIR }), DATA_DIR })),
-  ) as [Storage, Storage];
+  const [source, target] = [storageAt(from), storageAt(to)];
   for await (const { key } of source.list()) await target.put(key, await source.get(key));
 }
