@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import pg from "pg";
+import { lostConnection } from "../../src/platform/database/connections/lost-connection";
 import { contentsOf, query } from "../support/installation";
 import {
   afterTest,
@@ -38,6 +39,15 @@ const endSessions = (url: string) =>
     url,
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'parley%'",
   );
+
+test.each([
+  { message: "read ECONNRESET", code: "ECONNRESET" },
+  { message: "select 1 - write EPIPE", code: "EPIPE" },
+  { message: "Connection terminated unexpectedly" },
+])("an error of a broken connection says what to do: $message", (error) => {
+  expect(`${lostConnection(error)!.message}\n`).toMatch(BROKE_OFF);
+  expect(lostConnection(new Error("duplicate key value"))).toBeUndefined();
+});
 
 test(
   "a backup says what to do when PostgreSQL ends its connections",

@@ -2,8 +2,12 @@ import { withoutStatement } from "./worker-problem";
 
 /** SQLSTATEs of sessions that PostgreSQL ends. */
 const ENDED = /^57P0[12]$/;
-/** What pg says about a connection that has broken off, and about statements on it. */
-const BROKEN = /Connection terminated|connection error and is not queryable/;
+/**
+ * What pg says about a connection that has broken off, and about statements on it. Other services explain their own
+ * errors.
+ */
+const BROKEN =
+  /Connection terminated|connection error and is not queryable|\b(read|write) (ECONNRESET|EPIPE)\b/;
 
 /** An error of a command whose connection broke off at work, and what to do; undefined for other errors. */
 export function lostConnection(error: unknown): Error | undefined {
