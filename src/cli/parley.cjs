@@ -34,7 +34,10 @@ const { asInstalled } = programs[INSTALLED]();
 if (["-h", "--help", "help"].includes(name)) console.log(overview());
 else if (["-v", "--version", "version"].includes(name)) console.log(version);
 else if (!program) {
-  console.error(`Parley has no command "${name}".\n\n${overview()}`);
+  const unknown = name.startsWith("-")
+    ? `Parley has no option "${name}": settings are variables of the environment or of the file .env, such as PORT=4001.`
+    : `Parley has no command "${name}".`;
+  console.error(`${unknown}\n\n${overview()}`);
   process.exitCode = 1;
 } else if (asksForHelp) console.log(helpOf(program, isOfFiles ? name : undefined, asInstalled));
 else run(isOfFiles ? [name, ...options] : options);

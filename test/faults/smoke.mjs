@@ -1,5 +1,5 @@
 // Runs the README's command like a newcomer: `node test/faults/smoke.mjs`, after the build. With `--external` it
-// runs on the system's own PostgreSQL by DATABASE_URL; with `--package` it installs the packed package in an empty folder,
+// runs on the system's own PostgreSQL by DATABASE_URL; with `--package` it runs the packed package by npx in an empty folder,
 // without the packages for development; with `--image` it makes the files of the container image, without an engine.
 // Plain Node: only the start of that PostgreSQL is shared with other tests.
 import assert from "node:assert/strict";
@@ -12,6 +12,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -236,39 +237,74 @@ async function external() {
   }
 }
 
-/** The packed package in an empty folder, and a built checkout with the same packages: both without those for development. */
+/**
+ * The packed package, which npx runs in a folder whose name has a space, as an ordinary user too, and a built checkout with
+ * the same packages: all without those for development.
+ */
 async function packaged() {
-  const cwd = emptyFolder();
+  const cwd = join(emptyFolder(), "an empty folder");
+  mkdirSync(cwd);
   const options = { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
   const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", cwd], options).trim();
-  const install = ["install", "--silent", "--prefer-offline", `./${packed}`];
-  execFileSync("npm", install, { cwd, stdio: "inherit" });
-  assert(!existsSync(join(cwd, "node_modules/esbuild")), "no build tools are installed");
-  say(`npm pack, npm install ${packed}`);
-  const env = { PORT: String(await freePort()) };
-  const first = await start(env, { cwd, words: ["npx", "parley"] });
+  const cache = cacheOfNpx();
+  const npx = ["npx", "--yes", "--prefer-offline", `./${packed}`];
+  const env = { PORT: String(await freePort()), npm_config_cache: cache };
+  const version = execFileSync(npx[0], [...npx.slice(1), "--version"], {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  assert.match(version, /^\d+\.\d+\.\d+\n$/);
+  const [installed] = readdirSync(join(cache, "_npx")).map((name) =>
+    join(cache, "_npx", name, "node_modules"),
+  );
+  assert(!existsSync(join(installed, "esbuild")), "no build tools are installed");
+  say(`npm pack; npx ./${packed} installs it`);
+  const first = await start(env, { cwd, words: npx });
   assert.match(first.output, new RegExp(`Data +embedded PostgreSQL in ${cwd}/\\.data,`));
-  assert.match(first.output, /npx parley connect/, "the output names commands of the package");
+  assert(first.output.includes(`npx ./${packed} connect`), "the output names commands of the package");
   const key = /SECRET +(\S+)/.exec(first.output)[1];
   const id = await lookAround(first, key);
   await answer(`${first.url}/docs/deployment`, { headers: { Accept: "text/html" } });
   await readsDocuments(first, key, id);
-  await createOrganization(first, env, { cwd, words: ["npx", "parley"] });
-  const backup = ["parley", "backup", "copy"];
-  assert.match(
-    execFileSync("npx", backup, { cwd, env: { ...process.env, ...env }, encoding: "utf8" }),
-    /copy/,
-  );
+  const program = join(installed, ".bin/parley");
+  await createOrganization(first, env, { cwd, words: [program] });
+  const backup = { cwd, env: { ...process.env, ...env }, encoding: "utf8" };
+  assert.match(execFileSync(program, ["backup", "copy"], backup), /copy/);
   process.kill(first.npm.pid, "SIGTERM");
   await until(async () => !(await fetch(first.url).catch(() => false)), "a signal to npx ends the server");
   await until(() => !existsSync(join(cwd, ".data/postgres/postmaster.pid")), "the database ends with it");
   say("the package answers, reads documents, creates an organization, makes a backup and stops with npx");
+  if (isRoot) await ordinaryUser(program);
 
   for (const name of ["src/cli", "package.json"])
     cpSync(join(ROOT, name), join(cwd, name), { recursive: true });
+  symlinkSync(installed, join(cwd, "node_modules"));
   symlinkSync(join(ROOT, "dist"), join(cwd, "dist"));
   await endsWell(await start(env, { cwd }));
   say("npm start runs the build of a checkout without the packages that build it");
+}
+
+/** A cache for npm in which npx has installed nothing, with the downloads of the user's cache. */
+function cacheOfNpx() {
+  const cache = emptyFolder();
+  chmodSync(cache, 0o755); // other users run what is installed in it
+  const own = execFileSync("npm", ["config", "get", "cache"], { encoding: "utf8" }).trim();
+  mkdirSync(join(own, "_cacache"), { recursive: true });
+  symlinkSync(join(own, "_cacache"), join(cache, "_cacache"));
+  return cache;
+}
+
+/** An ordinary user, in a folder of its own, runs a package that root has installed. */
+async function ordinaryUser(program) {
+  const user = identity();
+  const home = emptyFolder();
+  chownSync(home, user.uid, user.gid);
+  const env = { PORT: String(await freePort()), HOME: home };
+  const server = await start(env, { cwd: home, words: [program], user });
+  await lookAround(server, /SECRET +(\S+)/.exec(server.output)[1]);
+  await endsWell(server);
+  say(`the user ${user.uid} runs the package that root has installed`);
 }
 
 /** A document is read by a process that may read only the packages. */
