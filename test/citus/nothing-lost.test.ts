@@ -1,76 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api } from "../support/api";
 import { databaseAt, queryAt, rowsAt } from "../support/citus";
-import { newChat, said, say } from "../support/factories";
-import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
+import { newChat, say } from "../support/factories";
+import { emptyFolder, SERVER_TIMEOUT_MS, startServer } from "../support/server";
 import { until } from "../support/until";
-import { createWorld, workerOf, type Organization, type World } from "./world";
+import { post, type Poster } from "./poster";
+import { createWorld, workerOf, type World } from "./world";
 
 const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
-/** Pause between two messages of a poster, in ms. A chat shows its last 500. */
-const PAUSE_MS = 20;
 /** Posters of each organization, and kills of the coordinator: with several, it ends at different moments of a statement. */
 const POSTERS = 3;
 const KILLS = 3;
-const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 500) { content } } }`;
-
-/** Posts messages one after another until it is stopped. */
-class Poster {
-  readonly accepted: string[] = [];
-  /** Statuses of refusals; 0 for a lost connection. */
-  readonly refused: number[] = [];
-  private stopped = false;
-  private readonly running: Promise<void>;
-
-  constructor(
-    private readonly organization: Organization,
-    private readonly chatId: string,
-    api = organization.api,
-  ) {
-    this.running = this.run(api);
-    afterTest(() => this.stop());
-  }
-
-  /** Resolves when more messages are accepted. */
-  async more(count = 5): Promise<void> {
-    const before = this.accepted.length;
-    await until(() => this.accepted.length >= before + count);
-  }
-
-  /** Expects each accepted message in the chat, and an event with it at the destination. */
-  async end(): Promise<void> {
-    await this.stop();
-    const { api, receiver } = this.organization;
-    const { chat } = await api.gql(MESSAGES, { id: this.chatId });
-    const stored = (chat.messages as { content: string }[]).map(({ content }) => content);
-    expect(stored).toEqual(expect.arrayContaining(this.accepted));
-    expect(new Set(stored).size).toBe(stored.length);
-    for (const content of stored) await receiver.until(1, ({ text }) => text.includes(`"${content}"`));
-  }
-
-  private async stop(): Promise<void> {
-    this.stopped = true;
-    await this.running;
-  }
-
-  private async run(api: Api): Promise<void> {
-    for (let number = 1; !this.stopped; number++) {
-      const content = `Number ${number} in ${this.chatId}`;
-      const body = said(this.chatId, content);
-      const status = await api.request("POST", "/rest/v1/ai-chats/messages", body).then(
-        (answer) => answer.status,
-        () => 0,
-      );
-      if (status === 201) this.accepted.push(content);
-      else this.refused.push(status);
-      await sleep(PAUSE_MS);
-    }
-  }
-}
-
-const post = async (organization: Organization, api?: Api) =>
-  new Poster(organization, await newChat(organization.api, organization.assistantId), api);
 
 describe("nothing that was accepted is lost", () => {
   let world: World;

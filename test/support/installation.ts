@@ -5,13 +5,16 @@ import { waitingJobs } from "./jobs";
 import { Receiver } from "./receiver";
 import { afterTest, emptyFolder, preparedDatabase, SETTINGS, startServer, type Env } from "./server";
 
-/** A running installation in which all outgoing work waits, because its server has no worker. */
-export async function waitingInstallation(over = afterTest) {
+/**
+ * A running installation in which all outgoing work waits, because its server has no worker.
+ * @param url of a database for it, instead of a new one
+ */
+export async function waitingInstallation(over = afterTest, url?: string) {
   const env: Env = {
     ...SETTINGS,
     WORKER: "off",
     DATA_DIR: emptyFolder(over),
-    DATABASE_URL: await preparedDatabase(over),
+    DATABASE_URL: url ?? (await preparedDatabase(over)),
     OUTBOUND_ALLOW: "127.0.0.0/8",
     SIMULATOR_SPEED: "2000",
   };
