@@ -43,6 +43,7 @@ beforeAll(async () => {
   from = api;
   Object.assign(made, { secretKey, publicKey });
   await fill(api);
+  await api.post("/rest/v1/organization/keys", { name: "newer than the PUBLIC key" }, 200);
 });
 
 async function fill(api: Api): Promise<void> {
@@ -89,6 +90,9 @@ const argumentsFor = (key: string, url = from.url) => [
 const runImport = (key: string, ...more: string[]): Promise<ProcessResult> =>
   runToEnd("cli/import", {}, ...argumentsFor(key), ...more);
 
+const keysOf = async (api: Api): Promise<string[]> =>
+  (await api.get("/rest/v1/organization/keys", 200)).map(({ id }: { id: string }) => id);
+
 /** Everything that REST shows of an organization, except what belongs to the installation. */
 async function shownBy(api: Api): Promise<unknown> {
   const assistants = (await api.get("/rest/v1/assistants?order=asc&take=100", 200)).data;
@@ -129,7 +133,9 @@ test(
     expect(await (await fetch(url)).text()).toBe("what a file holds");
     const chat = await newChat(old, made.assistants[0]!);
     await say(old, chat, "and works on");
-    expect((await runImport(key)).stdout).toContain("API keys: 0 imported, 2 already here");
+    const theirs = await keysOf(from);
+    expect((await keysOf(old)).filter((id) => theirs.includes(id))).toEqual(theirs);
+    expect((await runImport(key)).stdout).toContain("API keys: 0 imported, 3 already here");
   },
   2 * SERVER_TIMEOUT_MS,
 );

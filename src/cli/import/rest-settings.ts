@@ -79,7 +79,7 @@ function inputOf({
   });
 }
 
-/** Lists show the newest key first; the one that `keys/public` returns must stay the newest of its type. */
+/** Lists show the newest key first; the one that `keys/public` returns must stay the newest active one of its type. */
 async function inOrder({ source, report }: Import, keys: readonly JsonObject[]): Promise<JsonObject[]> {
   const oldestFirst = keys.toReversed();
   const newest = await source.object(`${KEYS_PATH}/public`).catch((error: unknown) => {
@@ -88,8 +88,10 @@ async function inOrder({ source, report }: Import, keys: readonly JsonObject[]):
       report.note(`Which PUBLIC key is the newest was not read: ${error.message}`);
     return undefined;
   });
-  const last = oldestFirst.filter(({ id }) => id === newest?.id);
-  return [...oldestFirst.filter(({ id }) => id !== newest?.id), ...last];
+  const at = oldestFirst.findIndex(({ id }) => id === newest?.id);
+  const last = oldestFirst.findLastIndex(({ type, status }) => type === "PUBLIC" && status === "ACTIVE");
+  if (at === -1 || last <= at) return oldestFirst;
+  return oldestFirst.toSpliced(last + 1, 0, oldestFirst[at]!).toSpliced(at, 1);
 }
 
 /** Imports the webhook destinations of the organization with their secrets. */
