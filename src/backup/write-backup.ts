@@ -58,6 +58,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     // The storage deletes nothing while the snapshot is open; see backupRuns.
     const { files, missingFiles } = await writeFiles(snapshot, options, parts);
     if (encryptionKeys) await parts.write(KEYS_FILE, Readable.from([Buffer.from(encryptionKeys.join(","))]));
+    await snapshot.check();
     const keys = crypto.checkValues();
     const content = { tables, jobs, files, missingFiles, facts };
     const manifest = { format: FORMAT, version, at, migrations, sequences, keys, ...content };

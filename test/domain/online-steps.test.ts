@@ -88,6 +88,24 @@ describe("steps of migrations that take long", () => {
     expect(next.pending()).toEqual([]);
   });
 
+  test("are repeated after PostgreSQL has ended their connection", async () => {
+    await db.raw(`drop index chats_of_organization_by_age`);
+    const open = await db.transaction();
+    await open("chats").where({ id: "c2" }).update({ label: "Not committed yet" });
+    const runner = start();
+    const waits = `select pid from pg_stat_activity
+      where query similar to '(create|drop) index concurrently%' and wait_event_type = 'Lock'`;
+    const waiting = async () => (await db.raw<{ rows: { pid: number }[] }>(waits)).rows;
+    await until(async () => (await waiting()).length === 1);
+    const [{ pid }] = (await waiting()) as [{ pid: number }];
+    await db.raw(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'parley online steps' and datname = current_database()`);
+    await until(async () => (await waiting()).some((next) => next.pid !== pid));
+    await open.rollback();
+    await runner.ended();
+    expect(runner.pending()).toEqual([]);
+  });
+
   test("change rows in batches, once each, with two servers and a failure in between", async () => {
     let batches = 0;
     const step: OnlineStep = {

@@ -1,7 +1,11 @@
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, test } from "@jest/globals";
 import pg from "pg";
-import { lostConnection } from "../../src/platform/database/connections/lost-connection";
+import { databaseProblem } from "../../src/platform/database/connections/database-problem";
+import { load } from "../../src/platform/database/copies/load";
+import { openSnapshot } from "../../src/platform/database/copies/snapshot";
+import { migrate } from "../../src/platform/database/upgrades/migrate";
 import { contentsOf, query } from "../support/installation";
 import {
   afterTest,
@@ -16,7 +20,7 @@ import {
 import { until } from "../support/until";
 
 const BROKE_OFF =
-  /The connection to PostgreSQL broke off: .*\. Check that PostgreSQL runs, then run the command again\.\n$/;
+  /The connection to PostgreSQL broke off: .*\. Check that PostgreSQL runs, then try again\.\n$/;
 
 /** Starts a command that copies a database, and lets it wait at a table. */
 async function copying(program: string, options: (to: string) => string[]) {
@@ -45,8 +49,8 @@ test.each([
   { message: "select 1 - write EPIPE", code: "EPIPE" },
   { message: "Connection terminated unexpectedly" },
 ])("an error of a broken connection says what to do: $message", (error) => {
-  expect(`${lostConnection(error)!.message}\n`).toMatch(BROKE_OFF);
-  expect(lostConnection(new Error("duplicate key value"))).toBeUndefined();
+  expect(`${databaseProblem(error)!.message}\n`).toMatch(BROKE_OFF);
+  expect(databaseProblem(new Error("duplicate key value"))).toBeUndefined();
 });
 
 test(
@@ -74,3 +78,51 @@ test(
   },
   SERVER_TIMEOUT_MS,
 );
+
+/** The same between two statements. */
+const NOT_QUERYABLE = /connection error and is not queryable/;
+
+/** Ends the sessions with a name once one of them does what is wanted. */
+async function end(url: string, name: string, which: string): Promise<void> {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  const text = `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where application_name = $1 and datname = current_database() and ${which}`;
+  await until(async () => (await other.query(text, [name])).rows.length > 0);
+  await other.end();
+}
+
+test("a backup fails if only the connection that announces it has ended", async () => {
+  const url = await preparedDatabase();
+  const snapshot = await openSnapshot(url);
+  await end(url, "parley backup", "query like '%pg_export_snapshot%'");
+  await expect(snapshot.check()).rejects.toThrow(NOT_QUERYABLE);
+  expect(await snapshot.rows("select 1 as one")).toEqual([{ one: 1 }]);
+  await snapshot.close();
+});
+
+test("loading a copy fails if PostgreSQL ends its connection", async () => {
+  const url = await preparedDatabase();
+  const shape = {
+    migrations: [],
+    sequences: {},
+    at: "",
+    tables: [{ name: "organizations", columns: ["id"] }],
+  };
+  const never = () => new Readable({ read: () => undefined });
+  const loaded = load(url, { shape, read: never, readJobs: never });
+  const rejected = expect(loaded).rejects.toThrow(/terminat/);
+  await end(url, "parley restore", "query like 'copy %'");
+  await rejected;
+});
+
+test("a start ends instead of working on beside another server if PostgreSQL ends its migration lock", async () => {
+  const url = await preparedDatabase();
+  let parts = 0;
+  const started = migrate(url, async (_, patiently) => {
+    await end(url, "parley migration", "true");
+    await patiently("part", () => Promise.resolve(void parts++));
+  });
+  await expect(started).rejects.toThrow("The connection to PostgreSQL broke off");
+  expect(parts).toBe(0);
+});

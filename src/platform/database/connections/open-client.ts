@@ -2,6 +2,7 @@ import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD, withVerification } from "../../settings/database-url";
 import ADVICE from "./connection-advice.json";
+import { databaseProblem } from "./database-problem";
 import { workerProblem } from "./worker-problem";
 
 /** Timeout of opening a connection. */
@@ -24,18 +25,20 @@ const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [
 ];
 
 /**
- * Opens a connection outside the pools.
+ * Opens a connection outside the pools. If it ends between two statements, the next one fails.
  * @param name the connection's application_name
+ * @param options settings of the session, as PostgreSQL's `options`
  * @throws Error with the address, the setting that names it, and a remedy
  */
-export async function openClient(url: string, name: string): Promise<pg.Client> {
+export async function openClient(url: string, name: string, options?: string): Promise<pg.Client> {
   try {
     const client = new pg.Client({
       connectionString: withVerification(url), // read by the constructor, with the certificates that it names
       application_name: name,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      options,
     });
-    client.on("error", () => undefined); // if it breaks off, the next statement fails
+    client.on("error", () => undefined); // without a listener, the end of the connection would end the process
     await client.connect();
     return client;
   } catch (error) {
@@ -59,8 +62,8 @@ const NO_CONNECTION = /^(53300|57P0[123])$/;
 export const FROM_POOLER = /unsupported startup parameter|ignores the settings of a connection/;
 
 /**
- * An error of a pool with the address and a remedy, if it could not connect, or one of Citus about a worker; any other
- * error unchanged.
+ * An error of a pool with the address and a remedy, if it could not connect or was cut off, or one of Citus about a
+ * worker; any other error unchanged.
  */
 export function explained(error: unknown, url: string): unknown {
   if (connectionErrors.has(Object(error) as object)) return error;
@@ -68,7 +71,7 @@ export function explained(error: unknown, url: string): unknown {
   if (away !== undefined) return away;
   const isOfConnection =
     NO_CONNECTION.test(String((error as { code?: unknown }).code)) || FROM_POOLER.test(String(error));
-  return isOfConnection ? connectionError(error, url) : error;
+  return isOfConnection ? connectionError(error, url) : (databaseProblem(error) ?? error);
 }
 
 function connectionProblem(error: unknown, url: string): string {

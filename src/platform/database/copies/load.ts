@@ -2,7 +2,8 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { copyTarget, JOB_COLUMNS, NOT_COPIED, type Shape, type TableShape } from "./snapshot";
+import { openClient } from "../connections/open-client";
+import { COPY_OPTIONS, copyTarget, JOB_COLUMNS, NOT_COPIED, type Shape, type TableShape } from "./snapshot";
 
 /** The source of a load: rows of tables, and jobs. */
 export interface Source {
@@ -19,13 +20,7 @@ const OPTIONAL = ["passage_embeddings"];
  * @returns optional tables that the database lacks
  */
 export async function load(url: string, source: Source): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: "parley restore",
-    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
-  });
-  client.on("error", () => undefined); // if it breaks off, the next statement fails
-  await client.connect();
+  const client = await openClient(url, "parley restore", COPY_OPTIONS);
   try {
     await client.query("begin");
     // Backups of earlier versions contain some of these.

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { HOMES } from "../home";
+import { openClient } from "../connections/open-client";
 import { announceBackup } from "./backup-lock";
 import { JOB_TABLE, JOBS_TO_COPY } from "../private-job-tables/jobs-to-copy";
 
@@ -30,6 +31,8 @@ export interface Snapshot {
   /** Waiting and running jobs, as rows of `JOB_COLUMNS`. */
   readJobs(): Readable;
   rows<R extends pg.QueryResultRow>(text: string): Promise<R[]>;
+  /** @throws Error if the announcement of the backup has ended: servers may have deleted files of the snapshot since. */
+  check(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -94,6 +97,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
       read: (table) => reader.query(copyTo(`copy ${copyTarget(table)} to stdout`)),
       readJobs: () => reader.query(copyTo(`copy (${jobs || "select where false"}) to stdout`)),
       rows: async <R extends pg.QueryResultRow>(text: string) => (await reader.query<R>(text)).rows,
+      check: () => holder.query("select 1"),
       close: () => close(holder, reader),
     };
   } catch (error) {
@@ -120,17 +124,10 @@ async function shapeOf(reader: pg.Client): Promise<Shape> {
   };
 }
 
-/** Disables timeouts of the role or database, because large tables take long. */
-async function open(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: "parley backup",
-    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
-  });
-  client.on("error", () => undefined); // if it breaks off, the next statement fails
-  await client.connect();
-  return client;
-}
+/** The session of a copy. Timeouts of the role or database are disabled, because large tables take long. */
+export const COPY_OPTIONS = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC";
+
+const open = (url: string): Promise<pg.Client> => openClient(url, "parley backup", COPY_OPTIONS);
 
 const close = async (...clients: pg.Client[]): Promise<void> => {
   for (const client of clients) await client.end().catch(() => undefined);

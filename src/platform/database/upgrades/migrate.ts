@@ -126,12 +126,16 @@ export async function whileOthersWait(
     await lock.query("set statement_timeout = 0"); // another server may take long, and the role may have a limit
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
-    const patiently: Patiently = (name, part) => repeatForLocks(name, lock, part, logger, limits);
-    // Without the lock, another server could migrate at the same time.
-    const lost = new Promise<never>((_, reject) => void lock.once("error", reject));
-    await Promise.race([work(db, patiently), lost]).catch((error: unknown) => {
-      throw explained(error, url);
-    });
+    const checkLock = () => lock.query("select 1"); // another server works once its connection has ended
+    const patiently: Patiently = async (name, part) => {
+      await checkLock();
+      await repeatForLocks(name, lock, part, logger, limits);
+    };
+    await work(db, patiently)
+      .then(checkLock)
+      .catch((error: unknown) => {
+        throw explained(error, url);
+      });
   } finally {
     await db.destroy();
     await lock.end();
