@@ -1,6 +1,5 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLFieldResolver } from "graphql";
 import { digestOf, operationOf, type RecordTable } from "../../src/account/audit/note";
-import { againAfterDeadlock } from "../../src/platform/errors";
 import type { Scope } from "../../src/platform/database/scope";
 import { fieldsOf, isPersonal } from "./audited-fields";
 import type { Context } from "./context";
@@ -134,19 +133,8 @@ export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve)
       return result;
     };
     const scope = context.scope.audited(operation);
-    return stored === "transaction" ? inTransaction(scope, work) : work(scope);
+    return stored === "transaction" ? scope.transaction(work) : work(scope);
   };
-}
-
-/** Runs an operation in a transaction, and again in another one after a deadlock. */
-function inTransaction(scope: Scope, work: (scope: Scope) => Promise<unknown>): Promise<unknown> {
-  if (scope.inTransaction) return scope.transaction(work);
-  const { warnings } = scope.notes;
-  const before = warnings.length;
-  return againAfterDeadlock(() => {
-    warnings.length = before;
-    return scope.transaction(work);
-  });
 }
 
 /** Returns a function that creates the audit entry of an operation from its arguments, before it runs. */

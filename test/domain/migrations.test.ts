@@ -144,7 +144,7 @@ describe("migrations that wait for the transaction of an older server", () => {
   afterEach(() => older.end());
 
   test("let others read between their tries, name the session, and run when it has ended", async () => {
-    const migrated = run({ waitMs: 200, pauseMs: 200, totalMs: 60_000 });
+    const migrated = run({ waitMs: 200, vacuumWaitMs: 2_000, pauseMs: 200, totalMs: 60_000 });
     let reads = 0;
     await until(async () => {
       await db("events").first();
@@ -161,12 +161,12 @@ describe("migrations that wait for the transaction of an older server", () => {
   });
 
   test("end the start with the session and the remedy, and change nothing, if it does not end", async () => {
-    await expect(run({ waitMs: 200, pauseMs: 200, totalMs: 300 })).rejects.toThrow(
+    await expect(run({ waitMs: 200, vacuumWaitMs: 2_000, pauseMs: 200, totalMs: 300 })).rejects.toThrow(
       /^The migration 048-composed-events waited 1 min for the locks of other transactions and has changed nothing\.\n {2}- session (\d+) \("parley 1"\), transaction open for \d+ s\nLet these transactions end, or end their sessions \(SELECT pg_terminate_backend\(\1\);\)\. Then start again\.$/,
     );
     expect(await db.schema.hasColumn("events", "recipe")).toBe(false);
     await older.query("commit");
-    await run({ waitMs: 200, pauseMs: 200, totalMs: 60_000 });
+    await run({ waitMs: 200, vacuumWaitMs: 2_000, pauseMs: 200, totalMs: 60_000 });
     expect(await db.schema.hasColumn("events", "recipe")).toBe(true);
   });
 });

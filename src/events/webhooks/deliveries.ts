@@ -14,7 +14,7 @@ import { newId } from "../../platform/database/values/ids";
 import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/tables/value-types";
-import { againAfterDeadlock, DomainError, missing } from "../../platform/errors";
+import { DomainError, missing } from "../../platform/errors";
 import { areIndexed, firstMatching, type EventFilter } from "../events/matching";
 import { sequence } from "../events/sequencer";
 import { foundRow } from "./destination-rows";
@@ -137,8 +137,8 @@ export class Deliveries {
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
-    return againAfterDeadlock(() =>
-      this.scope.transaction((scope) => scope.of(Deliveries).replayPlaced(destinationId, filter, dryRun)),
+    return this.scope.transaction((scope) =>
+      scope.of(Deliveries).replayPlaced(destinationId, filter, dryRun),
     );
   }
 

@@ -5,6 +5,7 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./tables/all-columns";
 import { ofAssistants } from "./tables/assistant-rows";
 import type { AuditedOperation } from "./tables/audited-operation";
+import { runOperation } from "./run-operation";
 import { lock, tryLock } from "./locks";
 import type { Notes } from "./notes";
 import type { AuditedStatement } from "./audited-statement";
@@ -116,7 +117,8 @@ export class Scope extends ScopeNotifications {
   }
 
   /**
-   * Runs `work` in a transaction, or in the one already open, and stores the audit entry with it.
+   * Runs `work` in a transaction, or in the one already open, and stores the audit entry with it. That of a client's
+   * operation runs again after a deadlock, so `work` must change nothing outside the database.
    * @param snapshot whether all parts of a statement must see the same moment on a Citus cluster, too, or all
    *   statements of the transaction anywhere; conflicts with concurrent changes then fail with SQLSTATE 40001
    */
@@ -133,10 +135,8 @@ export class Scope extends ScopeNotifications {
     const { settings } = this.db.client as Client; // as connect makes it
     const isKept = snapshot === "transaction" || (snapshot === "statement" && settings.isDistributed);
     const isolation = isKept ? { isolationLevel: "repeatable read" as const } : {};
-    const result = this.db.transaction(inside, isolation).catch((error: unknown) => {
-      this.operation?.rolledBack();
-      throw error;
-    });
+    const run = () => this.db.transaction(inside, isolation);
+    const result = runOperation(this.operation, this.notes, run);
     return (this.db.client as Client).noted(this.organizationId, result);
   }
 

@@ -78,6 +78,11 @@ export class AuditedOperation {
     return { actor, keyId, userId: this.userId };
   }
 
+  /** Whether a client has asked for it, rather than a job, a command or a provider. */
+  get isOfRequest(): boolean {
+    return this.note.interface === "GRAPHQL" || this.note.interface === "REST";
+  }
+
   /** Sets the record of the operation; null for none, undefined while it is unknown. */
   about(recordId: string | null | undefined): void {
     this.recordId ??= recordId;

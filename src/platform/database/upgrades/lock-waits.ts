@@ -5,16 +5,20 @@ import type { Logger } from "pino";
 
 /** Limits of the time for which migrations wait for locks, in ms. */
 export interface LockLimits {
-  /** Timeout of one wait: every statement that arrives meanwhile for the same table waits too. */
+  /**
+   * Timeout of one wait: every statement that arrives meanwhile for the same table waits too. It is shorter than
+   * PostgreSQL's `deadlock_timeout` of 1 s, after which PostgreSQL would end a client's request that waits in turn.
+   */
   readonly waitMs: number;
+  /** Timeout after an autovacuum was in the way: longer than `deadlock_timeout`, after which PostgreSQL ends the autovacuum. */
+  readonly vacuumWaitMs: number;
   /** Pause before the next try, in which the others go on. */
   readonly pauseMs: number;
   /** After this time there is no further try. */
   readonly totalMs: number;
 }
 
-/** One wait is longer than PostgreSQL's `deadlock_timeout` of 1 s, after which a waiting statement ends an autovacuum. */
-export const LOCK_LIMITS: LockLimits = { waitMs: 2_000, pauseMs: 5_000, totalMs: 600_000 };
+export const LOCK_LIMITS: LockLimits = { waitMs: 500, vacuumWaitMs: 2_000, pauseMs: 5_000, totalMs: 600_000 };
 
 /** A session that holds a lock, or waits for it in front of others. */
 interface Blocker {
@@ -28,9 +32,9 @@ interface Blocker {
 /** Number of times that one wait looks for the sessions that block it. */
 const LOOKS = 4;
 
-/** Statements are not read: they may contain data. */
+/** Statements are not read: they may contain data. Only processes of PostgreSQL itself, such as autovacuums, have no user. */
 const BLOCKING = `
-  select distinct b.pid, a.application_name as application,
+  select distinct b.pid, a.application_name as application, a.pid is not null and a.usesysid is null as "isVacuum",
     extract(epoch from clock_timestamp() - a.xact_start)::integer as seconds
   from unnest(pg_blocking_pids($1)) b (pid) left join pg_stat_activity a on a.pid = b.pid order by 1`;
 
@@ -78,9 +82,10 @@ export async function repeatForLocks(
   limits: LockLimits,
 ): Promise<void> {
   const until = performance.now() + limits.totalMs;
+  let { waitMs } = limits;
   for (;;) {
-    const waiting: Waiting = { waitMs: limits.waitMs, migration };
-    const watch = new Watch(watcher, waiting, limits);
+    const waiting: Waiting = { waitMs, migration };
+    const watch = new Watch(watcher, waiting);
     const error = await work(waiting).then(
       () => undefined,
       (failure: unknown) => ({ failure }),
@@ -88,6 +93,7 @@ export async function repeatForLocks(
     const blockers = await watch.end();
     if (error === undefined) return;
     if (!isLockFailure(error.failure)) throw error.failure;
+    waitMs = watch.sawVacuum ? limits.vacuumWaitMs : limits.waitMs;
     if (performance.now() + limits.pauseMs > until)
       throw new Error(neverEnded(waiting.migration, blockers, limits), { cause: error.failure });
     logger.warn(
@@ -101,15 +107,16 @@ export async function repeatForLocks(
 /** Looks now and then which sessions the migration waits for; after its timeout nothing shows them any more. */
 class Watch {
   private blockers: readonly Blocker[] = [];
+  /** Whether an autovacuum was among them. */
+  sawVacuum = false;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
 
   constructor(
     private readonly watcher: pg.Client,
     private readonly waiting: Waiting,
-    { waitMs }: LockLimits,
   ) {
-    this.running = this.run(waitMs / LOOKS).catch(() => undefined); // the work tells of a lost database
+    this.running = this.run(waiting.waitMs / LOOKS).catch(() => undefined); // the work tells of a lost database
   }
 
   /** @returns the sessions of the last wait */
@@ -125,8 +132,12 @@ class Watch {
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       if (this.waiting.pid === undefined) continue;
-      const { rows } = await this.watcher.query<Blocker>(BLOCKING, [this.waiting.pid]);
-      if (rows.length > 0) this.blockers = rows;
+      const { rows } = await this.watcher.query<Blocker & { isVacuum: boolean }>(BLOCKING, [
+        this.waiting.pid,
+      ]);
+      if (rows.length === 0) continue;
+      this.blockers = rows.map(({ isVacuum: _, ...blocker }) => blocker);
+      this.sawVacuum = rows.some(({ isVacuum }) => isVacuum);
     }
   }
 }
