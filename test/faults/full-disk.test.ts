@@ -1,6 +1,13 @@
 import { expect, test } from "@jest/globals";
 import { statement } from "../support/database";
-import { preparedDatabase, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
+import {
+  emptyFolder,
+  preparedDatabase,
+  runToEnd,
+  SERVER_TIMEOUT_MS,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 
 /** Answers changes of assistants as PostgreSQL does on a full disk. */
 const FULL = `
@@ -37,4 +44,43 @@ test(
     for (const request of requests) expect(await request()).toMatchObject({ status: 200 });
   },
   2 * SERVER_TIMEOUT_MS,
+);
+
+/** Answers every change of a table that exists as PostgreSQL does on a full disk; Knex updates its lock in place. */
+const FULL_TABLES = `
+  create function no_space() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+  do $$ declare name text; begin
+    for name in select tablename from pg_tables where schemaname = 'public' and tablename <> 'knex_migrations_lock' loop
+      execute format('create trigger no_space before insert or update on %I for each statement execute function no_space()', name);
+    end loop;
+  end $$`;
+
+test(
+  "a server starts on a full disk and answers reads",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    const before = await startServer(env);
+    const { id } = await before.api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    await before.end("SIGTERM");
+    await statement(env.DATABASE_URL, FULL_TABLES);
+    const { api } = await startServer(env);
+    expect((await api.get(`/rest/v1/assistants/${id}`, 200)).name).toBe("Ada");
+    expect(await api.get("/rest/v1/assistants/templates", 200)).not.toEqual([]);
+  },
+  3 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a start that must write on a full disk names the disk",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    await statement(env.DATABASE_URL, `delete from templates; ${FULL_TABLES}`);
+    const { code, stderr } = await runToEnd("main", env);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "The disk of PostgreSQL is full (could not extend file). Free space on it, then try again.",
+    );
+  },
+  SERVER_TIMEOUT_MS,
 );

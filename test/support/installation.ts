@@ -42,7 +42,7 @@ export const elsewhere = (env: Env, url: string): Env => ({
 /** Audit entries that a restore or a move adds to the copy. */
 const OF_COPY = /""operation"": ""(restore|move)""/;
 
-/** All rows by table, without records that belong to one database, and without templates, which each start writes. */
+/** All rows by table, without records that belong to one database, and without templates, which a start updates. */
 export async function contentsOf(url: string): Promise<Record<string, string[]>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
