@@ -39,14 +39,15 @@ export async function serve(settings: Config, onReady: (stop: () => Promise<void
     await app.startWork();
     const forget = await noteAddress(config, addressOf(app.server, config.HOST));
     const hold = await app.database.hold();
+    const inReach = await app.filesInReach().catch(() => undefined); // the log has the reason
     const text = welcome(
       config,
+      inReach === true,
       config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST),
       created,
       await answers(app.database),
       created && (await app.database.scope(created.organizationId).of(AnalyticsTokens).operatorLink()),
     );
-    const inReach = await app.filesInReach().catch(() => undefined); // the log has the reason
     onReady(async () => {
       await forget();
       const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace } = config;
@@ -103,16 +104,20 @@ async function answers(database: Database): Promise<string> {
   });
 }
 
+const NOT_READY =
+  "Parley runs, but is not ready: it cannot use the store of files. /health/ready returns 503 until it can.";
+
 /** The message printed after startup. */
 function welcome(
   config: Config,
+  isReady: boolean,
   url: string,
   created: NewOrganization | undefined,
   answers: string,
   analytics: string | undefined,
 ): string {
   const hasOwnKeys = config.BOOTSTRAP_SECRET_KEY !== undefined;
-  const lines = ["Parley is ready.", "", ...addressesOf(config, url, answers), ""];
+  const lines = [isReady ? "Parley is ready." : NOT_READY, "", ...addressesOf(config, url, answers), ""];
   if (created && hasOwnKeys)
     lines.push(
       "Created the default organization with the keys in BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",

@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
@@ -129,6 +132,40 @@ describe("files in an S3-compatible store", () => {
         /^S3_BUCKET files cannot store files: .* refuses access to s3:\/\/files \(AccessDenied\)\. Allow .*s3:PutObject.* for the key of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY/,
       );
     });
+
+    test("that does not exist refuses the start, and names the setting", async () => {
+      const elsewhere = await createDatabase();
+      try {
+        for (const each of [database, elsewhere])
+          await expect(startApp(each, { ...settings(), S3_BUCKET: "nowhere" })).rejects.toThrow(
+            /^S3_BUCKET nowhere cannot store files: The bucket "nowhere" of s3:\/\/nowhere does not exist at .* Create it, or correct the name or S3_ENDPOINT\.$/,
+          );
+      } finally {
+        await elsewhere.drop();
+      }
+    });
+
+    test.each([404, 405])(
+      "at a server that is no S3 service and answers with %i refuses the start, and names the setting",
+      async (status) => {
+        const other = createServer((req, res) => {
+          req.resume();
+          res
+            .writeHead(status, { "content-type": "text/html" })
+            .end("<!doctype html><p>A page <br> of the web");
+        }).listen(0, "127.0.0.1");
+        await once(other, "listening");
+        const S3_ENDPOINT = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+        const empty = await createDatabase();
+        try {
+          await expect(startApp(database, { ...settings(), S3_ENDPOINT })).rejects.toThrow(/S3_ENDPOINT/);
+          await expect(startApp(empty, { ...settings(), S3_ENDPOINT })).rejects.toThrow(/S3_ENDPOINT/);
+        } finally {
+          other.close();
+          await empty.drop();
+        }
+      },
+    );
 
     test("that is away lets a server start, which is ready when it is back and answers files with 503 until then", async () => {
       s3.refuse(() => 503);

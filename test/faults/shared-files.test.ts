@@ -100,6 +100,8 @@ describe("two servers on one database", () => {
       const apart = { ...shared, DATA_DIR: emptyFolder() };
       const second = await startServer(apart);
       await until(() => second.stdout().includes("FILES ARE NOT SHARED"));
+      expect(second.stdout()).not.toContain("Parley is ready.");
+      expect(first.stdout()).toContain("Parley is ready.");
       expect(await second.api.get("/health/ready", 503)).toMatchObject({ files: "not shared" });
       expect((await second.api.request("GET", "/metrics")).text).toContain("\nparley_server_ready 0\n");
       expect(await first.api.get("/health/ready", 200)).toMatchObject({ files: "ok" });

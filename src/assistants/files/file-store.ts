@@ -35,10 +35,15 @@ export class FileStore {
     if ((await this.database.claimFileStore(id)) !== id) await this.storage.remove(markerOf(id));
   }
 
-  /** Writes the marker again if this server's storage is the store of the installation. @throws Error if it cannot */
+  /**
+   * Writes the marker again if this server's storage is the store of the installation. @throws Error if it cannot, or if
+   * there is no such storage
+   */
   async tryToWrite(): Promise<void> {
     const id = await this.database.fileStore();
-    if (id !== undefined && (await this.storage.has(markerOf(id)))) await this.writeMarker(id);
+    if (id === undefined) return;
+    if (await this.storage.has(markerOf(id))) return this.writeMarker(id);
+    for await (const _ of this.storage.list()) return; // a bucket that does not exist lacks the marker, too
   }
 
   /** Makes this server's storage the store of the installation, replacing any other: after files were moved or lost. */

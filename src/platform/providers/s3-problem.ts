@@ -35,14 +35,20 @@ const REGION = new Set([
 export function s3Problem(cause: unknown, store: Store): Error {
   const error = cause as S3Error;
   const isOfStore =
-    error.$metadata !== undefined || error.name === "CredentialsProviderError" || isNetworkFailure(error);
+    error.$metadata !== undefined ||
+    error.name === "CredentialsProviderError" ||
+    isNetworkFailure(error) ||
+    isUnreadable(error);
   return isOfStore ? new Error(explanation(error, store), { cause }) : error;
 }
+
+/** Whether the SDK could not read an answer, for example because it is HTML. */
+const isUnreadable = ({ message }: S3Error): boolean => message.includes("{error}.$response");
 
 /** Whether a store is away for a time, rather than that something must be corrected. */
 export function isOutage(cause: unknown): boolean {
   const error = cause as S3Error;
-  return isNetworkFailure(error) || (error.$metadata?.httpStatusCode ?? 0) >= 500;
+  return isNetworkFailure(error) || (!isUnreadable(error) && (error.$metadata?.httpStatusCode ?? 0) >= 500);
 }
 
 function explanation(error: S3Error, store: Store): string {
@@ -51,6 +57,8 @@ function explanation(error: S3Error, store: Store): string {
   const status = error.$metadata?.httpStatusCode;
   const credentials = `${setting(store, "ACCESS_KEY_ID")} and ${setting(store, "SECRET_ACCESS_KEY")}`;
   const reason = error.code ?? (/^(Error|Unknown\w*|\d*)$/.test(error.name) ? status : error.name);
+  if (isUnreadable(error))
+    return `${at} does not answer ${name} as Amazon S3 does. Correct ${setting(store, "ENDPOINT")}: it must be the URL of an S3 service.`;
   if (error.name === "NoSuchBucket" || (status === 404 && error.name !== "NoSuchKey"))
     return `The bucket "${bucket}" of ${name} does not exist at ${at}. Create it, or correct the name or ${setting(store, "ENDPOINT")}.`;
   if (REGION.has(error.name) || status === 301)
@@ -61,7 +69,8 @@ function explanation(error: S3Error, store: Store): string {
     return `${at} refuses requests for ${name} because of their time (${reason}). Correct the clock of this machine.`;
   if (status === 403)
     return `${at} refuses access to ${name} (${reason}). Allow s3:ListBucket, s3:GetObject, s3:PutObject${store.of === "files" ? ", s3:DeleteObject" : ""} and s3:AbortMultipartUpload for the key of ${credentials}, or correct them.`;
-  if (status !== undefined) return `${at} fails for ${name} (${reason}, status ${status}): ${error.message}`;
+  if (status !== undefined)
+    return `${at} fails for ${name} (${reason}, status ${status}): ${error.message.replace(/\.$/, "")}. Check the service, or correct ${setting(store, "ENDPOINT")}.`;
   return `${at} cannot be reached for ${name} (${reason}). Check the network, or correct ${setting(store, "ENDPOINT")}.`;
 }
 
