@@ -33,9 +33,20 @@ export function serializeError(error: unknown, depth = 0): unknown {
 
 const OUTAGES = new Set<string>(["UNAVAILABLE", "INSUFFICIENT_STORAGE"]);
 
-/** Whether the database or a service is away or read-only, or the disk is full, which fails many requests alike. */
+/**
+ * Whether the database or a service is away or read-only, or the disk is full, which fails many requests alike. An error of
+ * ours for that, as about the store of files, has a cause.
+ */
 const isOutage = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof DomainError) && OUTAGES.has(publicError(error).code);
+  error instanceof Error &&
+  (!(error instanceof DomainError) || error.cause !== undefined) &&
+  OUTAGES.has(publicError(error).code);
+
+/** The code of an outage, of its cause if there is one. */
+function codeOf(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown; name?: unknown } };
+  return error instanceof DomainError ? String(cause?.code ?? cause?.name) : String(code);
+}
 
 /** Logs failures of an outage, such as that of the database, once a minute; `failures` counts those since the last line. */
 function limitOutages(): NonNullable<NonNullable<pino.LoggerOptions["hooks"]>["logMethod"]> {
@@ -45,7 +56,7 @@ function limitOutages(): NonNullable<NonNullable<pino.LoggerOptions["hooks"]>["l
     const write = (line: unknown[]) => method.apply(this, line as Parameters<typeof method>);
     const { err } = Object(facts) as { err?: unknown };
     if (!isOutage(err)) return write(args);
-    const failures = count.toLog(`${String(message)} ${String((err as { code?: unknown }).code)}`);
+    const failures = count.toLog(`${String(message)} ${codeOf(err)}`);
     if (failures !== undefined) write([{ ...Object(facts), failures }, message]);
   };
 }

@@ -75,6 +75,25 @@ describe.each([
   );
 });
 
+test(
+  "an outage of the bucket adds one line a minute to the log, however many requests fail",
+  async () => {
+    const s3 = await startS3("AKIDTEST");
+    afterTest(s3.stop);
+    const keys = { S3_ACCESS_KEY_ID: "AKIDTEST", S3_SECRET_ACCESS_KEY: "secret" };
+    const bucket = { S3_BUCKET: "files", S3_ENDPOINT: s3.url, ...keys };
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    const { api, stderr } = await startServer({ ...env, ...bucket });
+    s3.refuse((method) => (method === "HEAD" ? undefined : 403));
+    for (let request = 0; request < 4; request++)
+      expect(await upload(api)).toMatchObject({ status: 503, body: { code: "UNAVAILABLE" } });
+    await until(() => stderr().includes("cannot use its file storage"));
+    const lines = stderr().split("\n");
+    expect(lines.filter((line) => line.includes("cannot use its file storage"))).toHaveLength(1);
+  },
+  SERVER_TIMEOUT_MS,
+);
+
 describe("two servers on one database", () => {
   test(
     "share their files in one folder",
