@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { beforeFirstMutation } from "../cli-files/folders";
 import { useApp } from "../support/app";
-import { newAssistant } from "../support/factories";
+import { endChat, newAssistant, quietAssistant } from "../support/factories";
 import { storageOf, upload } from "../support/files";
 import { importerOf } from "../support/importers";
 import { emptyFolder, runToEnd } from "../support/server";
@@ -207,4 +207,55 @@ test("an import lists each function of an earlier version or a draft whose secre
   );
   const { functions } = await copy.get(`/rest/v1/assistants/${id}/chat`, 200);
   expect(functions).toEqual([{ name: "former", serverUrl: "https://example.com" }, call("both", "secret-2")]);
+});
+
+test("a workflow is imported without the deleted assistant of a node, and the deployment of a deleted assistant is not; both are listed", async () => {
+  const { api, copy, ...run } = await pair();
+  const [kept, deleted] = [await newAssistant(api, { name: "Kept" }), await quietAssistant(api)];
+  const workflowId = (await api.gql('mutation { made: createWorkflow(input: { name: "Intake" }) { id } }'))
+    .made.id;
+  for (const input of [
+    { type: "START", name: "Start" },
+    { type: "PROMPT", name: "Ask", assistantId: deleted, instructions: "Ask." },
+    { type: "PROMPT", name: "Sell", assistantId: kept },
+  ])
+    await api.gql(
+      "mutation ($id: ID!, $input: CreateWorkflowNodeInput!) { createWorkflowNode(workflowId: $id, input: $input) { id } }",
+      { id: workflowId, input },
+    );
+  const deploy = "mutation ($input: CreateDeploymentInput!) { made: createDeployment(input: $input) { id } }";
+  const [ofDeleted, ofWorkflow] = [
+    (await api.gql(deploy, { input: { type: "API", assistantId: deleted } })).made.id,
+    (await api.gql(deploy, { input: { type: "API", workflowId } })).made.id,
+  ];
+  const chatId = (
+    await api.gql("mutation ($id: ID!) { made: startChat(input: { deploymentId: $id }) { id } }", {
+      id: ofDeleted,
+    })
+  ).made.id;
+  await endChat(api, chatId, "done");
+  await api.delete(`/rest/v1/assistants/${deleted}`, 200);
+  await run.export();
+  const LISTED = [
+    `The node "Ask" names an assistant that is deleted or not in the folder: it was imported without one. [${workflowId}]`,
+    `The assistant of this deployment is deleted or not in the folder, so it was left out. [${ofDeleted}]`,
+  ];
+  for (const count of [1, 0]) {
+    const { code, stdout } = await run.import();
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`workflows: ${count} imported`)]);
+    for (const line of LISTED) expect(stdout).toContain(line);
+  }
+  const query = `query ($id: ID!) { workflow(id: $id) { nodes { name assistant { id } } } deployments { id } }`;
+  expect(await copy.gql(query, { id: workflowId })).toEqual({
+    workflow: {
+      nodes: [
+        { name: "Start", assistant: null },
+        { name: "Ask", assistant: null },
+        { name: "Sell", assistant: { id: kept } },
+      ],
+    },
+    deployments: [{ id: ofWorkflow }],
+  });
+  const logs = await target.database.query("select deployment_id from chats where id = $1", [chatId]);
+  expect(logs).toEqual([{ deployment_id: ofDeleted }]);
 });

@@ -2,15 +2,9 @@ import { checkFolder, reportIn } from "./check-folder";
 import { NEVER_SHOWN } from "./format";
 import { importAssistants } from "./import-assistants";
 import { importEndUsers, importFiles, importLogs } from "./import-contents";
-import {
-  importDeployments,
-  importDestinations,
-  importKeys,
-  importProjects,
-  importSettings,
-  importWorkflows,
-} from "./import-settings";
+import { importDestinations, importKeys, importProjects, importSettings } from "./import-settings";
 import { recordsOf, type FolderImport } from "./import-work";
+import { importDeployments, importWorkflows } from "./import-workflows";
 
 /** Imports an export into the organization of the target's key. @throws DamagedFolderError before anything is stored */
 export async function importFolder(work: FolderImport): Promise<void> {
@@ -21,10 +15,10 @@ export async function importFolder(work: FolderImport): Promise<void> {
   await importDestinations(work);
   await importFiles(work);
   await importAssistants(work);
-  await importWorkflows(work);
-  await importDeployments(work);
   const known = new Set<string>();
   for await (const { id } of recordsOf(work, "assistants")) known.add(id as string);
+  await importWorkflows(work, known);
+  await importDeployments(work, known);
   await importKeys(work, known);
   await importLogs(work, known);
   await importEndUsers(work, known);

@@ -25,56 +25,6 @@ export async function importDestinations(work: FolderImport): Promise<void> {
   );
 }
 
-const NODE =
-  "id type name assistantId instructions functionName arguments resultVariable message endReason metadata createdAt updatedAt";
-const EDGE =
-  "id fromNodeId toNodeId kind rank description collects variable operator value functionName createdAt updatedAt";
-
-export const importWorkflows = (work: FolderImport): Promise<void> =>
-  storeAll(
-    work,
-    {
-      ...{ part: "workflows", noun: "workflow", mutation: "importWorkflow", input: "ImportWorkflowInput" },
-      stored: "{ records: workflows { id updatedAt } }",
-    },
-    (record) => ({
-      ...picked(record, "id key name description projectId createdAt updatedAt"),
-      nodes: objectsIn(record.nodes).map((node) => picked(node, NODE)),
-      edges: objectsIn(record.edges).map((edge) => picked(edge, EDGE)),
-    }),
-  );
-
-/** Imports the deployments. Connected numbers are no part of a folder: a deployment finds the one of the target by its number. */
-export async function importDeployments(work: FolderImport): Promise<void> {
-  const { target, report } = work;
-  const here = objectsIn((await target.run("{ records: telephonyConnections { id phoneNumber } }")).records);
-  const numbers = new Map<unknown, unknown>();
-  for await (const { id, phoneNumber } of recordsOf(work, "telephony connections")) {
-    const own = here.find((one) => one.phoneNumber === phoneNumber);
-    numbers.set(id, own?.id);
-    if (!own)
-      report.note(
-        "This phone number is not connected here: connect it, then import again.",
-        String(phoneNumber),
-      );
-  }
-  const stored = "{ records: deployments { id updatedAt } }";
-  const kind = { part: "deployments", noun: "deployment", stored } as const;
-  const mutation = { mutation: "importDeployment", input: "ImportDeploymentInput" };
-  await storeAll(work, { ...kind, ...mutation }, (record) => {
-    if (record.telephonyConnectionId != null && !numbers.has(record.telephonyConnectionId))
-      report.note("The phone number of this deployment is not in the folder.", String(record.id));
-    const telephonyConnectionId = numbers.get(record.telephonyConnectionId);
-    return {
-      ...picked(
-        record,
-        "id key type enabled projectId assistantId assistantVersion workflowId createdAt updatedAt",
-      ),
-      ...(telephonyConnectionId !== undefined && { telephonyConnectionId }),
-    };
-  });
-}
-
 const STORE_KEY = "mutation ($input: ImportKeyInput!) { result: importKey(input: $input) { id status } }";
 /** Values that are cut for display. */
 const MASKED = "…";

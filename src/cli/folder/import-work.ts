@@ -35,11 +35,11 @@ export interface Kind {
   readonly stored: string;
 }
 
-/** Stores the records of a part in turn. */
+/** Stores the records of a part in turn. @param inputOf returns undefined for a record that is left out */
 export async function storeAll(
   work: FolderImport,
   kind: Kind,
-  inputOf: (record: Line) => JsonObject,
+  inputOf: (record: Line) => JsonObject | undefined,
 ): Promise<void> {
   const { target, report, progress } = work;
   const stored = await changesOf(work, kind.stored);
@@ -48,7 +48,8 @@ export async function storeAll(
   for await (const record of recordsOf(work, kind.part)) {
     progress(`${kind.part}: ${++count}`);
     const id = record.id as string;
-    const answer = await target.store(kind.noun, id, query, { input: inputOf(record) });
+    const input = inputOf(record);
+    const answer = input && (await target.store(kind.noun, id, query, { input }));
     if (!answer) continue;
     const isSame = stored.has(id) && stored.get(id) === (answer.result as JsonObject).updatedAt;
     report[isSame ? "unchanged" : "stored"](kind.part);
