@@ -495,6 +495,34 @@ test("a pull says what to do with the file of a record that the server does not 
   );
 });
 
+test("a pull says of which nodes and deployments the assistant is deleted, and leaves the files of such deployments", async () => {
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\n",
+    "workflows/intake.yaml":
+      "key: intake\nname: Intake\nnodes:\n  start: { type: START, name: Start }\n  ask: { type: PROMPT, name: Ask, assistant: a }\nedges: [{ from: start, to: ask }]\n",
+    "deployments/api.yaml": "key: api\ntype: API\nassistant: a\n",
+  });
+  await api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await idOf(api, "a") });
+  const file = place.read("deployments/api.yaml");
+  const NODE =
+    'Written without an assistant: the node "Ask" in workflows/intake.yaml, because its assistant is deleted.\n';
+  const ADVICE = "Its assistant is deleted: delete the deployment, or give it another assistant.\n";
+  const pulled = await place.run(["pull", "."]);
+  expect(pulled).toMatchObject(DONE);
+  expect(pulled.stdout).toContain(NODE);
+  expect(pulled.stdout).toContain(
+    `Not written: the deployment api, whose file deployments/api.yaml stays as it is. ${ADVICE}`,
+  );
+  expect(pulled.stdout).not.toContain("Not on the server: deployments/api.yaml");
+  expect(place.read("deployments/api.yaml")).toBe(file);
+
+  const empty = new Workplace(emptyFolder(), place.running);
+  const { stdout } = await empty.run(["pull", "."]);
+  expect(stdout).toContain(NODE);
+  expect(stdout).toContain(`Not written: the deployment api. ${ADVICE}`);
+  expect(Object.keys(empty.files())).toEqual(["workflows/intake.yaml"]);
+});
+
 test("a pull writes a text in place of no record, even if a file names one as its text", async () => {
   const { api, place } = await organization({
     "assistants/a.yaml": "key: a\nname: A\n",

@@ -42,12 +42,14 @@ export class Pull {
   async run(): Promise<number> {
     makeOutputFolder(this.folder);
     const present = readYaml(this.folder);
-    const records = inOrder(await this.keyedRecords());
+    const { usable, unusable } = await this.keyedRecords();
+    const records = inOrder(usable);
     const secrets = new SecretNames(present);
     const places = new Places(this.folder, present);
     const pairs = records.map((record) => ({ record, file: fileOf(present, record) }));
     const others = present.filter((one) => !pairs.some(({ file }) => file === one));
     const drafts = pairs.map(({ record, file }) => ({
+      record,
       file,
       path:
         file?.path ??
@@ -56,8 +58,9 @@ export class Pull {
     }));
     places.giveTo(drafts, others, this.print);
     for (const { file, path, fields } of drafts) await this.write(path, fields, file);
+    for (const line of linesOfDeleted(drafts, unusable, present)) this.print(line);
     for (const { path } of others.filter(
-      ({ kind, key }) => !records.some((one) => one.kind === kind && one.key === key),
+      ({ kind, key }) => ![...records, ...unusable].some((one) => one.kind === kind && one.key === key),
     ))
       this.print(
         `Not on the server: ${path}. Delete the file if the record was deleted on purpose; otherwise apply creates it.`,
@@ -65,16 +68,19 @@ export class Pull {
     return this.written;
   }
 
-  /** All records. Those without a key get one, so that the same file names them from now on. */
-  private async keyedRecords(): Promise<readonly RemoteRecord[]> {
+  /**
+   * All records that a file can describe, and deployments whose assistant is deleted. Those without a key get one, so that
+   * the same file names them from now on.
+   */
+  private async keyedRecords(): Promise<{ usable: RemoteRecord[]; unusable: RemoteRecord[] }> {
     for (;;) {
       const { records } = await readRemote(this.reading);
-      // The assistant of a deployment may have been deleted.
-      const usable = records.filter(
-        ({ kind, fields }) => kind !== "deployment" || fields.assistant !== null || fields.workflow !== null,
+      const unusable = records.filter(
+        ({ kind, fields }) => kind === "deployment" && fields.assistant === null && fields.workflow === null,
       );
+      const usable = records.filter((record) => !unusable.includes(record));
       const unnamed = usable.filter(({ key }) => key === null);
-      if (unnamed.length === 0) return usable;
+      if (unnamed.length === 0) return { usable, unusable };
       const first = unnamed.filter(({ kind }) => kind !== "deployment"); // whose keys are those of what they deploy
       const taken = new Set(records.map(({ kind, key }) => `${kind} ${key}`));
       for (const record of first.length > 0 ? first : unnamed) await this.giveKey(record, taken);
@@ -135,6 +141,26 @@ const inOrder = (records: readonly RemoteRecord[]): RemoteRecord[] =>
   KIND_NAMES.flatMap((kind) =>
     records.filter((record) => record.kind === kind).sort((one, other) => (one.key! < other.key! ? -1 : 1)),
   );
+
+/** Lines about nodes and deployments whose assistant is deleted: no file can name it. */
+function linesOfDeleted(
+  written: readonly { readonly path: string; readonly record: RemoteRecord }[],
+  unusable: readonly RemoteRecord[],
+  present: readonly YamlFile[],
+): string[] {
+  const nodes = written.flatMap(({ path, record }) =>
+    (record.nodesWithoutAssistant ?? []).map(
+      (name) =>
+        `Written without an assistant: the node "${name}" in ${path}, because its assistant is deleted.`,
+    ),
+  );
+  const deployments = unusable.map((record) => {
+    const { path } = fileOf(present, record) ?? {};
+    const what = path === undefined ? "" : `, whose file ${path} stays as it is`;
+    return `Not written: the deployment ${record.key ?? record.id}${what}. Its assistant is deleted: delete the deployment, or give it another assistant.`;
+  });
+  return [...nodes, ...deployments];
+}
 
 const fileOf = (files: readonly YamlFile[], { kind, key }: RemoteRecord): YamlFile | undefined =>
   files.find((file) => file.kind === kind && file.key === key);

@@ -15,6 +15,8 @@ export interface RemoteRecord {
   readonly label: string;
   /** The fields of a file; a workflow has those of its graph in `graph`. */
   readonly fields: Fields;
+  /** Names of the nodes of a workflow whose assistant is deleted. */
+  readonly nodesWithoutAssistant?: readonly string[];
   /** Number of the current version of an assistant. */
   readonly version?: number;
   /** Number of the version on which the draft of an assistant is based. */

@@ -98,7 +98,10 @@ function recordOf(row: Row, keys: ReadonlyMap<string, string>): RemoteRecord {
     })),
   };
   const fields = { key, name, description, project: project?.name ?? null, graph };
-  return { kind: "workflow", id, key, label: name, fields };
+  const nodesWithoutAssistant = row.nodes
+    .filter(({ assistant }) => assistant && !keys.has(assistant.id))
+    .map((node) => String(node.name));
+  return { kind: "workflow", id, key, label: name, fields, nodesWithoutAssistant };
 }
 
 const CREATE = "mutation ($input: CreateWorkflowInput!) { record: createWorkflow(input: $input) { id } }";
