@@ -280,6 +280,40 @@ test("lists values of records that cannot be taken over, and imports the others"
   expect((await api.get("/rest/v1/files", 200)).data).toMatchObject([{ id: "3", name: "file" }]);
 });
 
+test("lists fields that the source has no value for, with those of the copy, and secrets that are no texts", async () => {
+  const assistant = "/rest/v1/assistants/sparse";
+  const functions = [
+    { name: "flat", secretKey: 5 },
+    { type: "function", function: { name: "nested" }, server: { secret: {} } },
+    { name: "plain", secretKey: "a-secret" },
+  ];
+  const { stdout } = await importFrom({
+    "/rest/v1/organization": { id: "9" },
+    "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: "sparse", name: "Sparse" }]),
+    [`${assistant}/voice`]: { ...TEXT, model: "GPT_4_O", functions },
+    [`${assistant}/sms`]: { ...TEXT, model: "GPT_4_O", resources: null },
+    [`${assistant}/chat`]: { ...TEXT, model: null, prompt: null, functions: null },
+    [`${assistant}/theme`]: { mode: "VOICE_ONLY" },
+    [`${assistant}/logs?order=asc&page=1&take=100`]: [],
+    "/rest/v1/organization/keys": [],
+    "/rest/v1/settings": [],
+  });
+  expect(stdout).toContain("assistants: 1 imported");
+  const { chat } = (await running.api.gql('{ assistant(id: "sparse") { chat { prompt model functions } } }'))
+    .assistant;
+  expect(chat.functions).toEqual([]);
+  const gap = (field: string) => `${field} has no value at the source that fits here: it is`;
+  expect(stdout).toMatch(new RegExp(`${gap("prompt")} ".*" \\(chat\\)\\. \\[sparse\\]`));
+  expect(stdout).toContain(`${gap("model")} ${chat.model} (chat). [sparse]`);
+  expect(stdout).not.toContain(gap("functions"));
+  expect(stdout).not.toContain(gap("resources"));
+  for (const index of [0, 1])
+    expect(stdout).toContain(
+      `voice.functions.${index} has a secret that is no text: the function is called without one. [sparse]`,
+    );
+  expect(stdout).not.toContain("voice.functions.2");
+});
+
 test("lists an end and errors of a log that cannot be read", () => {
   const errors = [
     { at: "2023-01-01T00:00:00Z", message: "Broken" },

@@ -1,11 +1,10 @@
 import type { JsonObject } from "../../platform/json/json-object";
+import { isNested } from "../../assistants/configurations/functions";
 import { RefusedError } from "./http";
 import { timeOf, timesIn } from "./log-of";
-import { isObject, required, textOf } from "./source";
+import { isObject, objectsIn, required, textOf } from "./source";
+import { notesOfGaps, selectionOf, type FieldsByKind } from "./vendor-gaps";
 import { defined, type Import } from "./work";
-
-const STORE =
-  "mutation ImportAssistant($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
 
 const TEXT = [
   "initialMessage",
@@ -19,7 +18,7 @@ const TEXT = [
 ];
 const RAG = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"];
 /** The fields of each configuration. */
-const FIELDS: Readonly<Record<string, readonly string[]>> = {
+const FIELDS: FieldsByKind = {
   voice: [
     ...TEXT,
     ...["voiceProvider", "voice", "backgroundSound", "backchanneling", "endCallFunction"],
@@ -29,6 +28,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   chat: [...TEXT, "chatMode", "quickRepliesEnabled"],
   theme: ["theme", "mode"],
 };
+const STORE = `mutation ImportAssistant($input: ImportAssistantInput!) {
+  importAssistant(input: $input) { id ${selectionOf(FIELDS)} } }`;
 const KNOWN = ["id", "name", "description", "variables", "template", "createdAt", "updatedAt"];
 
 /** Imports all assistants with their configurations. @returns their ids, oldest first */
@@ -50,8 +51,10 @@ export async function importAssistants(work: Import): Promise<string[]> {
       report.note("Creation times of assistants: they are in the same order, but were created now.");
     if (given.updatedAt === undefined)
       report.note("Times of the last changes of assistants: the source does not show them.");
-    if (await target.store("assistant", id, STORE, { input })) {
+    const answer = await target.store("assistant", id, STORE, { input });
+    if (answer) {
       report[known.has(id) ? "unchanged" : "stored"]("assistants");
+      for (const note of notesOf(input, answer.importAssistant as JsonObject)) report.note(note, id);
       imported.push(id);
     }
     progress(`Assistants: ${index + 1} of ${all.length}`);
@@ -86,6 +89,31 @@ async function configurationOf(work: Import, id: string, kind: string): Promise<
     return {};
   }
 }
+
+/** Sentences about fields that the source has no value for, and about secrets that no request could carry. */
+function notesOf(input: JsonObject, stored: JsonObject): string[] {
+  const read = Object.fromEntries(Object.entries(FIELDS).filter(([kind]) => input[kind] !== undefined));
+  const secrets = Object.keys(read).flatMap((kind) =>
+    objectsIn((input[kind] as JsonObject).functions).flatMap((item, index) =>
+      hasOtherSecret(item)
+        ? [`${kind}.functions.${index} has a secret that is no text: the function is called without one.`]
+        : [],
+    ),
+  );
+  return [...notesOfGaps(input, stored, read, (value) => !isEmpty(value)), ...secrets];
+}
+
+function hasOtherSecret(item: JsonObject): boolean {
+  const server = isObject(item.server) ? item.server : {};
+  const secret = isNested(item) ? server.secret : item.secretKey;
+  return secret != null && typeof secret !== "string";
+}
+
+/** Whether a value means that there is none, so that a source without one loses nothing. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null
+    ? Object.keys(value).length === 0
+    : value === undefined || value === null || value === "" || value === false;
 
 /** The given fields, without those that are null: all of them have a value here. */
 const picked = (value: JsonObject, names: readonly string[]): JsonObject =>

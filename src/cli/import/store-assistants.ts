@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import type { Report } from "./report";
 import { isObject, isTooDeep, objectsIn, textOf } from "./source";
 import { isOf, nounOf, type Mapped, type Vendor, type VendorImport } from "./vendor";
-import { notesOfGaps, SELECTION, withSpokenVoice } from "./vendor-gaps";
+import { notesOfVendorGaps, SELECTION, withSpokenVoice } from "./vendor-gaps";
 import { defined } from "./work";
 
 const STORE = `mutation ImportAssistant($input: ImportAssistantInput!) {
@@ -53,7 +53,7 @@ function list(report: Report, vendor: Vendor, { input, notes, remarks }: Mapped,
   const id = input.id as string; // checked before it was stored
   for (const remark of remarks) report.note(remark, id);
   for (const note of withSpokenVoice(notes, stored)) report.of(vendor.name).note(note, id);
-  for (const note of [...notesOfUnusable(stored), ...notesOfGaps(input, stored, notes)])
+  for (const note of [...notesOfUnusable(stored), ...notesOfVendorGaps(input, stored, notes)])
     report.of("Parley").note(note, id);
 }
 
