@@ -392,6 +392,34 @@ test("a file whose values are nested too deeply says so", async () => {
   );
 });
 
+test("a merge conflict left in a file is refused once with its place, and a text with one of the markers is not", async () => {
+  const conflict = "<<<<<<< HEAD\nOne\n=======\nTwo\n>>>>>>> branch\n";
+  const place = workplace();
+  place.write(
+    "assistants/a.yaml",
+    `${ok}chat: { prompt: { file: a.md } }\nsms: { prompt: { file: git.md } }\nfiles: [a.txt]\n`,
+  );
+  place.write("assistants/a.md", `Hello\n${conflict}`);
+  place.write("assistants/a.txt", conflict.replaceAll("\n", "\r\n"));
+  place.write("assistants/git.md", "About git\n=======\n<<<<<<< HEAD\n\n `>>>>>>> branch`\n");
+  const MESSAGE = "The text contains a merge conflict: resolve it, and remove its markers.";
+  for (const command of ["validate", "diff", "apply"])
+    expect(await place.run([command, "."])).toMatchObject({
+      code: 1,
+      stderr: `assistants/a.md:2:1: ${MESSAGE}\nassistants/a.txt:1:1: ${MESSAGE}\n`,
+    });
+  place.write("assistants/b.yaml", `key: b\n${conflict.replace("One", "name: B").replace("Two", "name: C")}`);
+  place.write(
+    "assistants/c.yaml",
+    `key: c\nname: C\nchat:\n  prompt: |\n${conflict.replace(/^(?=.)/gm, "    ")}`,
+  );
+  for (const command of ["validate", "pull"])
+    expect(await place.run([command, "."])).toMatchObject({
+      code: 1,
+      stderr: `assistants/b.yaml:2:1: ${MESSAGE}\nassistants/c.yaml:5:5: ${MESSAGE}\n`,
+    });
+});
+
 test("two files cannot have the same key", async () => {
   const place = workplace();
   place.write("assistants/a.yaml", ok);

@@ -17,6 +17,7 @@ import {
   type Fields,
   type KnowledgeFile,
 } from "./kinds";
+import { conflictIn, LEFT_CONFLICT } from "./merge-conflict";
 import { expanded, mistakenVariables, variablesIn } from "./variables";
 import { isAbsolutePath, isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
@@ -211,12 +212,19 @@ export class Resolver {
       if (!isInside(folder, real)) this.refuse(at, `${path} is outside the folder.`);
       // A pull would write the text in place of the record.
       else if (isOfRecord(relative(folder, real))) this.refuse(at, `${path} is the file of a record.`);
-      else return readFileSync(real);
+      else return this.withoutConflict(path, readFileSync(real));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       this.refuse(at, code === "ENOENT" ? `${path} does not exist.` : `${path} cannot be read (${code}).`);
     }
     return undefined;
+  }
+
+  private withoutConflict(path: string, bytes: Buffer): Buffer {
+    const conflict = conflictIn(bytes.toString());
+    if (conflict)
+      this.problems.push(`${this.beside(path)}:${conflict.line}:${conflict.column}: ${LEFT_CONFLICT}`);
+    return bytes;
   }
 
   private refuse(path: Path, message: string): void {

@@ -15,6 +15,7 @@ import {
 } from "yaml";
 import { placeComments } from "./comments";
 import { isFields, type Fields, type Kind } from "./kinds";
+import { conflictIn, LEFT_CONFLICT } from "./merge-conflict";
 
 export type Path = readonly (string | number)[];
 
@@ -67,6 +68,11 @@ export class YamlFile {
       resolveKnownTags: false,
     });
     placeComments(this.document, text);
+    const conflict = conflictIn(text, true);
+    if (conflict) {
+      this.problems = [`${path}:${conflict.line}:${conflict.column}: ${LEFT_CONFLICT}`];
+      return; // all other problems are of its markers
+    }
     const { errors, warnings } = this.document;
     const found = [...errors, ...warnings].map((error) => ({ error, message: meaning(error, text) }));
     // One wrong indentation is a problem of each line after it.
