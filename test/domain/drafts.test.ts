@@ -462,6 +462,14 @@ describe("a value that is allowed but does not work", () => {
   });
 });
 
+test("a new assistant with an empty document has the note at its version 1, without a warning", async () => {
+  const query = `mutation { made: createAssistantFromDocument(input: { name: "Bea" }, document: {}, note: "First") {
+    versions(first: 5) { nodes { number note } } } }`;
+  const { body } = await running.api.graphql(query);
+  expect(body.data.made.versions.nodes).toEqual([{ number: 1, note: "First" }]);
+  expect(body.extensions?.warnings).toBeUndefined();
+});
+
 test("a new assistant has its document as its only version", async () => {
   const query = `mutation ($input: CreateAssistantInput!, $document: AssistantDraftInput!, $note: String) {
     createAssistantFromDocument(input: $input, document: $document, note: $note) {

@@ -163,7 +163,7 @@ export class Drafts {
   ): Promise<ChangedAssistant> {
     return this.scope.transaction(async (scope) => {
       const { id } = await scope.of(Assistants).create(input);
-      return scope.of(Drafts).write(id, document, note);
+      return scope.of(Drafts).write(id, document, note, true);
     });
   }
 
@@ -175,15 +175,17 @@ export class Drafts {
     return this.scope.of(Assistants).byId(assistantId);
   }
 
+  /** @param isNew whether the assistant gets its first version, which has the note even if the document is empty */
   private async write(
     assistantId: string,
     input: PartialDocument,
     note: string | null | undefined,
+    isNew = false,
   ): Promise<ChangedAssistant> {
     const { scope } = this;
     const { values, secrets } = await checkedDocument(scope, input);
     const isChanged = await writeDocument(scope, assistantId, { values, secrets, note });
-    if (!isChanged && note) warnOfNoChange(scope);
+    if (!isChanged && !isNew && note) warnOfNoChange(scope);
     await warnOfChanges(scope, input, documentOf(await liveValues(scope, assistantId)));
     return scope.of(Versions).changed(assistantId);
   }
