@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
+import { DomainError } from "../../src/platform/errors";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
 import { Node } from "../core/node";
@@ -111,11 +112,16 @@ export class FileResolver {
   }
 }
 
-/** The upload, which fails with the error that prevented its temporary copy, such as EMFILE or ENOSPC. */
+/**
+ * The upload, which fails with the error that prevented its temporary copy, such as EMFILE or ENOSPC. The copy is removed
+ * as soon as the client has disconnected.
+ */
 export function readable(file: FileUpload & { readonly capacitor?: Writable }): FileUpload {
   const { filename, mimetype, capacitor } = file;
   const createReadStream = () => {
     if (capacitor?.errored) throw capacitor.errored;
+    if (capacitor?.destroyed)
+      throw new DomainError("BAD_USER_INPUT", "The connection was closed before the file was stored.");
     return file.createReadStream();
   };
   return { filename, mimetype, createReadStream };

@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
+import { WriteStream } from "fs-capacitor";
 import JSZip from "jszip";
+import { readable } from "../../schema/files/files";
 import { cleanName, cleanType, detectType } from "../../src/assistants/files/describe";
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
@@ -104,4 +107,21 @@ describe("the detected type of a file", () => {
     );
     expect(await detect(`${"x".repeat(4_099)}ü`, "more")).toBe("text/plain");
   });
+});
+
+test("the copy of an upload whose client has disconnected is not an error of the server", async () => {
+  const capacitor = new WriteStream();
+  const file = { filename: "a.txt", mimetype: "text/plain", encoding: "7bit", capacitor };
+  const upload = readable({ ...file, createReadStream: () => capacitor.createReadStream() });
+  const closed = once(capacitor, "close");
+  capacitor.end("words");
+  await once(capacitor, "finish");
+  capacitor.release(); // when the response is closed
+  await closed;
+  expect(() => upload.createReadStream()).toThrow(
+    expect.objectContaining({
+      code: "BAD_USER_INPUT",
+      message: expect.stringMatching(/connection was closed/),
+    }),
+  );
 });
