@@ -87,7 +87,7 @@ describe("a secret", () => {
       1,
       [
         expect.stringMatching(
-          /^assistants\/front-desk\.yaml:\d+:18: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no secret for it yet\.$/,
+          /^assistants\/front-desk\.yaml:\d+:18: The function "find_order" needs the environment variable FRONT_DESK_CHAT_FIND_ORDER_SECRET, which is not set: the server has no assistant with the key "front-desk" yet\.$/,
         ),
         expect.stringContaining("FRONT_DESK_CHAT_BOOK_SECRET"),
         expect.stringMatching(/^webhooks\/crm\.yaml:4:9: The environment variable CRM_SECRET is not set/),

@@ -380,7 +380,9 @@ test("a problem of a value that aliases repeat is listed once, and so is a warni
     return `${stdout}${stderr}`.split("\n").filter((line) => line.startsWith("assistants/"));
   };
   expect(await lines("validate")).toEqual([expect.stringMatching(/^assistants\/a\.yaml:5:\d+: Warning: /)]);
-  expect(await lines("diff")).toEqual([expect.stringContaining("the server has no secret for it yet.")]);
+  expect(await lines("diff")).toEqual([
+    expect.stringContaining('the server has no assistant with the key "a-of-aliases" yet.'),
+  ]);
 });
 
 test("a file whose values are nested too deeply says so", async () => {

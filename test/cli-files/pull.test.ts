@@ -487,6 +487,18 @@ describe("the variables of secrets", () => {
   });
 });
 
+test("a pull refuses two files with one key, and changes neither", async () => {
+  const { place } = await organization({ "assistants/a.yaml": "key: a\nname: A\n" });
+  place.write("assistants/b.yaml", "key: a\nname: B\n");
+  const before = place.files();
+  expect(await place.run(["pull", "."])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: 'assistants/b.yaml:1:6: assistants/a.yaml has the key "a", too.\n',
+  });
+  expect(place.files()).toEqual(before);
+});
+
 test("a pull says what to do with the file of a record that the server does not have", async () => {
   const { api, place } = await organization({ "assistants/a.yaml": "key: a\nname: A\n" });
   await api.gql("mutation ($id: ID!) { deleteAssistant(id: $id) { id } }", { id: await idOf(api, "a") });

@@ -101,7 +101,8 @@ export async function readFolder(surroundings: Surroundings, schemas: Schemas): 
   return records;
 }
 
-function duplicates(files: readonly YamlFile[]): string[] {
+/** Lines about files with the key of another one. */
+export function duplicates(files: readonly YamlFile[]): string[] {
   const first = new Map<string, YamlFile>();
   return files.flatMap((file) => {
     const id = `${file.kind} ${file.key}`;

@@ -117,7 +117,7 @@ async function compared(
   const { key: _, ...fields } = local.fields;
   const before = stored?.fields ?? {};
   if (local.kind === "assistant")
-    return { after: withStoredSecrets(local, fields, before, problems), before };
+    return { after: withStoredSecrets(local, fields, stored?.fields, problems), before };
   if (local.kind === "workflow") return comparedGraph(fields, before);
   if (local.kind === "deployment") return { after: fields, before };
   const { secret, ...rest } = fields;

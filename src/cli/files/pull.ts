@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { Document } from "yaml";
 import { besideIn } from "./beside";
-import { readYaml } from "./folder";
+import { duplicates, readYaml } from "./folder";
 import { slugOf } from "./keys";
 import { KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { makeOutputFolder } from "../folder/output-folder";
 import { Merge } from "./merge";
 import { beside, Places, portable } from "./places";
+import { FileProblems } from "./problems";
 import { pulledFields } from "./pulled-fields";
 import { readRemote, type Reading, type RemoteRecord } from "./remote";
 import { SecretNames } from "./secret-names";
@@ -42,6 +43,8 @@ export class Pull {
   async run(): Promise<number> {
     makeOutputFolder(this.folder);
     const present = readYaml(this.folder);
+    const twice = duplicates(present.filter(({ fields }) => typeof fields.key === "string"));
+    if (twice.length > 0) throw new FileProblems(twice);
     const { usable, unusable } = await this.keyedRecords();
     const records = inOrder(usable);
     const secrets = new SecretNames(present);

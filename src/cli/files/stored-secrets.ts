@@ -14,22 +14,32 @@ import type { Path } from "./yaml-file";
 
 /**
  * The fields of an assistant's file, with the stored secret of each function whose variable is not set.
+ * @param before those of the server; undefined for an assistant that it does not have
  * @param problems gets a line for each function without any secret
  */
 export function withStoredSecrets(
   local: LocalRecord,
   fields: Fields,
-  before: Fields,
+  before: Fields | undefined,
   problems: string[],
 ): Fields {
+  const none = before
+    ? "the server has no secret for it yet"
+    : `the server has no assistant with the key "${local.key}" yet`;
   const channels = CHANNELS.flatMap((channel) => {
     const after = fields[channel];
     if (!isFields(after) || !Array.isArray(after.functions)) return [];
-    const stored = ((before[channel] as Fields | undefined)?.functions ?? []) as readonly Fields[];
+    const stored = ((before?.[channel] as Fields | undefined)?.functions ?? []) as readonly Fields[];
     const functions = after.functions.map((item: Fields, index) =>
-      withStoredSecret(item, [...stored.slice(index), ...stored.slice(0, index)], (path, reason) => {
-        problems.push(local.file.problemAt([channel, "functions", index, ...path], reason));
-      }),
+      withStoredSecret(
+        item,
+        [...stored.slice(index), ...stored.slice(0, index)],
+        (path, sentence, reason = none) => {
+          problems.push(
+            local.file.problemAt([channel, "functions", index, ...path], `${sentence}: ${reason}.`),
+          );
+        },
+      ),
     );
     return [[channel, { ...after, functions }] as const];
   });
@@ -40,7 +50,7 @@ export function withStoredSecrets(
 function withStoredSecret(
   item: Fields,
   stored: readonly Fields[],
-  refuse: (path: Path, reason: string) => void,
+  refuse: (path: Path, sentence: string, reason?: string) => void,
 ): Fields {
   const name = nameOfFunction(item);
   const known = stored.filter((one) => nameOfFunction(one) === name).flatMap(storedSecrets);
@@ -49,11 +59,10 @@ function withStoredSecret(
     if (!(own instanceof Secret) || own.value !== undefined) return fields;
     const match = known.find(({ origin }) => origin === originOf(fields[url]));
     if (match) return { ...fields, [secret]: match.secret };
-    const reason =
-      known.length > 0 ? "the stored secret is for another address" : "the server has no secret for it yet";
     refuse(
       [...path, secret],
-      `The function "${name}" needs the environment variable ${own.variable}, which is not set: ${reason}.`,
+      `The function "${name}" needs the environment variable ${own.variable}, which is not set`,
+      known.length > 0 ? "the stored secret is for another address" : undefined,
     );
     return fields;
   });
