@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { ReplicaMetrics } from "../http/metrics/replica-metrics";
 import type { Config } from "../platform/settings/config";
 import { connect, servingOptions } from "../platform/database/connections/connect";
 import { refuseOtherServer, Replica } from "../platform/database/replica/replica";
@@ -28,6 +29,7 @@ export async function openReplica(
   config: Settings,
   url: string,
   logger: Pick<Logger, "warn" | "debug">,
+  metrics: Pick<ReplicaMetrics, "countRead" | "watch">,
 ): Promise<Replication | undefined> {
   const { DATABASE_REPLICA_URL: replicaUrl, DATABASE_DIRECT_URL: direct = url } = config;
   if (replicaUrl === undefined) return undefined;
@@ -36,7 +38,8 @@ export async function openReplica(
   const name = "parley replica";
   const db = connect(replicaUrl, { ...options, pool: config.DATABASE_POOL, name });
   const primary = connect(direct, { ...options, pool: 1, name: "parley positions" });
-  const replica = new Replica(db, primary, facts, logger);
+  const replica = new Replica(db, primary, facts, logger, metrics.countRead);
+  metrics.watch(() => replica.lagBytes());
   const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
   if (found) refuseOtherServer(found, facts);
   const positions = new WritePositions(primary, logger);

@@ -91,10 +91,10 @@ export async function openService(
 ): Promise<Service> {
   const { app, server } = expressServer();
   const listener = listenerOf(config, config.DATABASE_DIRECT_URL ?? url);
-  const { knex, replication, wrote } = await openPools(config, url, logger);
+  const metrics = new Metrics();
+  const { knex, replication, wrote } = await openPools(config, url, logger, metrics);
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
-  const metrics = new Metrics();
   const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: installationStorage(storage, knex, () => fileStore),
@@ -124,8 +124,8 @@ export async function openService(
 }
 
 /** The connections for requests. */
-async function openPools(config: Config, url: string, logger: Logger) {
-  const replication = await openReplica(config, url, logger);
+async function openPools(config: Config, url: string, logger: Logger, { replica }: Metrics) {
+  const replication = await openReplica(config, url, logger, replica);
   const { wrote } = replication ?? {};
   const knex = await openPool(url, { ...servingOptions(config), pool: config.DATABASE_POOL, logger, wrote });
   return { knex, replication, wrote };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
-import { describeDatabase } from "../platform/database/connections/database-name";
+import { databaseName, describeDatabase } from "../platform/database/connections/database-name";
 import { holdMessage } from "../platform/database/connections/holds";
 import { explained } from "../platform/database/connections/open-client";
 import { serverDatabase, withEncryptionKeys, type OpenDatabase } from "../platform/database/connections/open";
@@ -161,6 +161,7 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
     `  Listens on     ${listensOn(config)}`,
     `  Data           ${dataOf(config)}`,
+    ...replicaOf(config),
     `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
@@ -181,6 +182,12 @@ function listensOn({ HOST: host }: Config): string {
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host.startsWith("127.");
+
+/** The line about the read replica, if the settings name one. */
+const replicaOf = ({ DATABASE_REPLICA_URL: url }: Config): string[] =>
+  url === undefined
+    ? []
+    : [`  Replica        PostgreSQL at ${databaseName(url)}, for lists, logs, searches and analytics`];
 
 /** The database, the protection of its connections, and the state of row-level security. */
 const dataOf = (config: Config): string =>

@@ -30,7 +30,10 @@ const every = (series: readonly string[], values: string): Values =>
 /** Two hours of a busy server without problems. */
 const USUAL: Values = {
   ...every(["up", "parley_database_up", "parley_server_ready"], "1x120"),
-  ...every([MISMATCHES, GIVEN_UP, PERIODIC, WAITS, "parley_clock_difference_seconds"], "0x120"),
+  ...every(
+    [MISMATCHES, GIVEN_UP, PERIODIC, WAITS, "parley_held", "parley_clock_difference_seconds"],
+    "0x120",
+  ),
   ...every(["parley_events_unsequenced", "parley_delivery_oldest_due_seconds"], "0x120"),
   ...every(COUNTS, "100+10x120"),
   [LOOP]: "0.03x120",
@@ -48,6 +51,7 @@ const PROBLEMS: readonly (readonly [name: string, values: Values, alerts: readon
   ["does not answer", { ...GONE, up: "0x120" }, ["ParleyServerDown"]],
   ["has lost the database", AWAY, ["ParleyDatabaseDown"]],
   ["is not ready", { parley_server_ready: "0x120" }, ["ParleyNotReady"]],
+  ["is held for an hour", { parley_held: "1x120" }, ["ParleyHeld"]],
   ["has a clock that is behind", { parley_clock_difference_seconds: "-45x120" }, ["ParleyClockOff"]],
   ["answers with 500", { [REQUESTS.replace("200", "500")]: "5+5x120" }, ["ParleyServerErrors"]],
   ["sees a turn wait", { [OLDEST("chat.turn")]: "45+60x120" }, ["ParleyPeopleWait", "ParleyJobsLate"]],

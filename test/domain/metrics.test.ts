@@ -117,8 +117,17 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     expect(valueOf(samplesOf(text), name, { operation: "probe", status: "200" })).toBeGreaterThanOrEqual(3);
   });
 
-  test("whether the server is ready", () => {
+  test("whether the server is ready and held, and its version", () => {
     expect(value("parley_server_ready")).toBe(1);
+    expect(value("parley_held")).toBe(0);
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+    expect(value("parley_info", { version })).toBe(1);
+  });
+
+  test("no reads of a replica, and no lag, without one", () => {
+    for (const database of ["replica", "primary"])
+      expect(value("parley_replica_reads_total", { database })).toBe(0);
+    expect(value("parley_replica_lag_bytes")).toBeUndefined();
   });
 
   test("counts of failed jobs that begin at 0, because an alert would miss one that begins at 1", () => {
@@ -305,6 +314,7 @@ describe("readings of the database", () => {
     const gauges = new DatabaseGauges(registry, {
       readings: () => (readings++, running.app.database.readings()),
       busiestOrganizations: running.app.database.busiestOrganizations,
+      hold: () => running.app.database.hold(),
     });
     await Promise.all([gauges.refresh(), gauges.refresh()]);
     for (let scrape = 0; scrape < 10; scrape++) await gauges.refresh();
@@ -314,7 +324,7 @@ describe("readings of the database", () => {
   test("leave no old values when the database is away", async () => {
     const registry = new Registry();
     const away = () => Promise.reject(new Error("away"));
-    const gauges = new DatabaseGauges(registry, { readings: away, busiestOrganizations: away });
+    const gauges = new DatabaseGauges(registry, { readings: away, busiestOrganizations: away, hold: away });
     await gauges.refresh();
     expect(samplesOf(await registry.metrics())).toEqual([]);
   });

@@ -66,6 +66,7 @@ describe("a backup of a running installation", () => {
       const server = await startServer({ ...copy, WORKER: "on" });
       expect(server.stdout()).toContain("HELD: restored from a backup of");
       expect(await server.api.get("/health/ready", 200)).toMatchObject({ status: "ok", held: true });
+      expect((await server.api.request("GET", "/metrics")).text).toContain("\nparley_held 1\n");
       expect((await server.api.get(`/rest/v1/assistants/${assistantId}`, 200)).name).toContain("Égal");
       const { url } = (await server.api.get(`/rest/v1/files/${fileId}/download`, 200)) as { url: string };
       expect(await (await fetch(url)).text()).toBe("what a file holds");

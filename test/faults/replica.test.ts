@@ -6,6 +6,7 @@ import { statement } from "../support/database";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { query } from "../support/installation";
 import { proxyTo, type Proxy } from "../support/proxy";
+import { samplesOf, valueOf } from "../support/metrics";
 import { Receiver } from "../support/receiver";
 import {
   afterTest,
@@ -92,6 +93,11 @@ const lag = () =>
     return (await names(calm))[0] === "Before";
   });
 
+/** A metric of a server. */
+const metric = async (name: string, labels?: Readonly<Record<string, string>>) =>
+  valueOf(samplesOf((await one.api.request("GET", "/metrics")).text), name, labels);
+const readsOf = (database: string) => metric("parley_replica_reads_total", { database });
+
 const describeReplica = hasSystemPostgres() ? describe : describe.skip;
 if (!hasSystemPostgres()) test.todo("read from a replica: no PostgreSQL of the system is installed");
 
@@ -120,10 +126,25 @@ describeReplica("with a replica", () => {
     await until(async () => (await names(calm))[0] === "After");
   });
 
+  test("the start names the replica, and /metrics count who answers and show the lag", async () => {
+    expect(one.stdout()).toMatch(/Replica +PostgreSQL at .*\/parley, for lists/);
+    const before = (await readsOf("replica"))!;
+    await names(calm);
+    expect(await readsOf("replica")).toBe(before + 1);
+    await until(async () => (await metric("parley_replica_lag_bytes")) === 0);
+    await standby.follow(false);
+    await statement(primary.url("parley"), FURTHER);
+    await until(async () => (await metric("parley_replica_lag_bytes"))! > 0);
+    await standby.follow(true);
+  });
+
   test("while the replica is away, lists come from the primary", async () => {
     await standby.end("SIGKILL");
+    const before = (await readsOf("primary"))!;
     expect(await names(calm)).toEqual(["After"]);
     expect(await names(one.api)).toEqual([]);
+    expect(await readsOf("primary")).toBe(before + 2);
+    await until(async () => (await metric("parley_replica_lag_bytes")) === undefined);
     await standby.start();
     await lag();
     await standby.follow(true);

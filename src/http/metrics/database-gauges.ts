@@ -31,7 +31,7 @@ const GAUGES: Readonly<Record<string, { readonly help: string; readonly label?: 
   live_conversations: { label: "channel", help: "Conversations that have not ended, by channel." },
 };
 
-type Source = Pick<Database, "readings" | "busiestOrganizations">;
+export type DatabaseSource = Pick<Database, "readings" | "busiestOrganizations" | "hold">;
 
 /**
  * Gauges of what the database contains, the same on all servers. It is read at a scrape, so a server that nobody
@@ -40,10 +40,12 @@ type Source = Pick<Database, "readings" | "busiestOrganizations">;
 export class DatabaseGauges {
   private readonly gauges: ReadonlyMap<string, Gauge>;
   private readonly organizations: Gauge;
-  private readonly readings: Remembered<Awaited<ReturnType<Source["readings"]>>>;
-  private readonly busiest: Remembered<Awaited<ReturnType<Source["busiestOrganizations"]>>>;
+  private readonly held: Gauge;
+  private readonly readings: Remembered<Awaited<ReturnType<DatabaseSource["readings"]>>>;
+  private readonly busiest: Remembered<Awaited<ReturnType<DatabaseSource["busiestOrganizations"]>>>;
+  private readonly isHeld: Remembered<boolean>;
 
-  constructor(registry: Registry, source: Source) {
+  constructor(registry: Registry, source: DatabaseSource) {
     const gauge = (name: string, help: string, label?: string) =>
       new Gauge({ name: `parley_${name}`, help, labelNames: label ? [label] : [], registers: [registry] });
     const all = Object.entries(GAUGES);
@@ -53,14 +55,21 @@ export class DatabaseGauges {
       "Events per second of the 10 busiest organizations during the last hour, or during the newest 10,000 events.",
       "organization",
     );
+    this.held = gauge(
+      "held",
+      "1 if the installation is held after a restore or a move, so that it sends nothing; else 0.",
+    );
     this.readings = new Remembered(READINGS_AGE_MS, WAIT_MS, source.readings);
     this.busiest = new Remembered(ORGANIZATIONS_AGE_MS, WAIT_MS, () => source.busiestOrganizations(BUSIEST));
+    this.isHeld = new Remembered(READINGS_AGE_MS, WAIT_MS, async () => (await source.hold()) !== undefined);
   }
 
   /** Reads the values that are too old. Never throws. */
   async refresh(): Promise<void> {
-    const [readings, busiest] = await Promise.all([this.readings.get(), this.busiest.get()]);
-    for (const gauge of [...this.gauges.values(), this.organizations]) clear(gauge);
+    const values = [this.readings.get(), this.busiest.get(), this.isHeld.get()] as const;
+    const [readings, busiest, isHeld] = await Promise.all(values);
+    for (const gauge of [...this.gauges.values(), this.organizations, this.held]) clear(gauge);
+    if (isHeld !== undefined) this.held.set(isHeld ? 1 : 0);
     for (const { name, label, value } of readings ?? []) this.set(name, label, value);
     for (const { organizationId, perSecond } of busiest ?? [])
       this.organizations.set({ organization: organizationId }, perSecond);

@@ -1,14 +1,15 @@
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { clockDifference } from "../../platform/clock";
-import type { Database } from "../../platform/database/database";
 import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
 import type { EndedRequest } from "../../platform/providers/observed-model";
+import { ownVersion } from "../../platform/version";
 import { operationOf } from "../answers/operation-name";
-import { DatabaseGauges } from "./database-gauges";
+import { DatabaseGauges, type DatabaseSource } from "./database-gauges";
 import { addEventLoopGauge } from "./event-loop-gauge";
 import { PoolGauges } from "./pool-gauges";
+import { ReplicaMetrics } from "./replica-metrics";
 
 /** For measures of prom-client that are not used; see `addEventLoopGauge`. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -112,6 +113,8 @@ export class Metrics implements WorkReports {
     registers: [this.registry],
   });
 
+  /** Metrics of the read replica. */
+  readonly replica = new ReplicaMetrics(this.registry);
   private readonly pools = new PoolGauges(this.registry);
   private readonly ready = new Gauge({
     name: "parley_server_ready",
@@ -145,6 +148,12 @@ export class Metrics implements WorkReports {
         this.set(clockDifference() / 1_000);
       },
     });
+    new Gauge({
+      name: "parley_info",
+      help: "Always 1; its label is the version of Parley that this server runs.",
+      labelNames: ["version"],
+      registers: [this.registry],
+    }).set({ version: ownVersion() }, 1);
     for (const event of EVENT_NAMES) this.mismatches.inc({ event }, 0);
     for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
   }
@@ -217,7 +226,7 @@ export class Metrics implements WorkReports {
   readonly watchPool: WorkReports["watchPool"] = (name, use) => this.pools.watch(name, use);
 
   /** Adds gauges of what the database contains. @param use use of the connections of requests */
-  watchDatabase(database: Pick<Database, "readings" | "busiestOrganizations">, use: () => PoolUse): void {
+  watchDatabase(database: DatabaseSource, use: () => PoolUse): void {
     this.watchPool("requests", use);
     this.databaseGauges = new DatabaseGauges(this.registry, database);
   }
@@ -232,7 +241,8 @@ export class Metrics implements WorkReports {
   }
 
   readonly page: RequestHandler = async (_req, res) => {
-    const [readiness] = await Promise.all([this.readiness?.(), this.databaseGauges?.refresh()]);
+    const refreshed = [this.databaseGauges?.refresh(), this.replica.refresh()];
+    const [readiness] = await Promise.all([this.readiness?.(), ...refreshed]);
     this.ready.set(readiness?.ready ? 1 : 0);
     this.databaseUp.set(readiness?.databaseAnswers ? 1 : 0);
     res.type(this.registry.contentType).send(await this.registry.metrics());

@@ -179,6 +179,8 @@ export interface ReadReplica {
   has(position: bigint): Promise<boolean>;
   /** Leaves the replica alone for a while after a failure. */
   failed(error: unknown): void;
+  /** Counts a read that it may answer, by the database that answered. */
+  readonly countRead: (database: "replica" | "primary") => void;
 }
 
 /** Everything outside the database that services use. */

@@ -29,14 +29,20 @@ function lastWrite(scope: Scope): Promise<bigint> {
 export async function replicated<R>(scope: Scope, read: (scope: Scope) => Promise<R>): Promise<R> {
   const { replica } = scope.ports;
   if (!replica || scope.inTransaction) return read(scope);
-  if (!(await replica.has(await lastWrite(scope)))) return read(scope);
+  const onPrimary = () => {
+    replica.countRead("primary");
+    return read(scope);
+  };
+  if (!(await replica.has(await lastWrite(scope)))) return onPrimary();
   try {
-    return await read(scope.with({ db: replica.db }));
+    const result = await read(scope.with({ db: replica.db }));
+    replica.countRead("replica");
+    return result;
   } catch (error) {
     // Besides failures of its server, a replica cancels reads that keep it from following the primary.
     const isItsOwn = isTransient(error) && publicError(error).code !== "TIMEOUT";
     if (!isItsOwn) throw error;
     if (publicError(error).code === "UNAVAILABLE") replica.failed(error);
-    return read(scope);
+    return onPrimary();
   }
 }

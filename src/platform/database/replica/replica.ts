@@ -21,6 +21,8 @@ const TIMELINE = `
   select case when not pg_is_in_recovery() then
     ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer end as timeline`;
 
+const WRITTEN = "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text as written";
+
 interface Replayed {
   readonly replayed: string | null;
   readonly database: string;
@@ -46,6 +48,7 @@ export class Replica implements ReadReplica {
     private readonly primary: Knex,
     private readonly facts: Pick<ServerFacts, "system" | "database">,
     private readonly logger: Pick<Logger, "warn">,
+    readonly countRead: ReadReplica["countRead"],
   ) {}
 
   /** Whether it has everything up to a position in the primary's log. */
@@ -68,17 +71,25 @@ export class Replica implements ReadReplica {
     if (failures !== undefined) this.logger.warn({ err, failures }, message);
   }
 
+  /** How much of the primary's log it has not replayed, in bytes. @throws if one of both does not answer */
+  async lagBytes(): Promise<number> {
+    // The replica first: what the primary writes meanwhile is no negative lag.
+    const { replayed } = await firstRow<Replayed>(this.db, REPLAYED);
+    if (replayed === null) throw new Error(NOT_FOLLOWING);
+    const { written } = await firstRow<{ written: string }>(this.primary, WRITTEN);
+    return Math.max(0, Number(BigInt(written) - BigInt(replayed)));
+  }
+
   async close(): Promise<void> {
     await this.db.destroy();
   }
 
   /** Positions of another timeline say nothing, because a promoted server continues the log with other content. */
   private async look(): Promise<void> {
-    const raw = <R>(db: Knex, text: string) => db.raw<{ rows: R[] }>(text).then(({ rows }) => rows[0]!);
     try {
       const [{ timeline }, { replayed, ...found }] = await Promise.all([
-        raw<{ timeline: number | null }>(this.primary, TIMELINE).catch(() => ({ timeline: null })),
-        raw<Replayed>(this.db, REPLAYED),
+        firstRow<{ timeline: number | null }>(this.primary, TIMELINE).catch(() => ({ timeline: null })),
+        firstRow<Replayed>(this.db, REPLAYED),
       ]);
       if (timeline === null) return void (this.replayed = -1n); // reads of the primary say why
       if (replayed === null) throw new Error(NOT_FOLLOWING);
@@ -91,6 +102,9 @@ export class Replica implements ReadReplica {
     }
   }
 }
+
+const firstRow = <R>(db: Knex, text: string): Promise<R> =>
+  db.raw<{ rows: R[] }>(text).then(({ rows }) => rows[0]!);
 
 /** @throws Error if DATABASE_REPLICA_URL names something else than a replica of the primary */
 export function refuseOtherServer(
