@@ -1,5 +1,5 @@
-import { cpSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import {
@@ -40,6 +40,33 @@ test(
     const copied = emptyFolder();
     cpSync(env.DATA_DIR, copied, { recursive: true });
     expect(await adopt(copied)).toMatchObject({ code: 0, stdout: '{"adopted":true}\n' });
+  },
+  4 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "files move from DATA_DIR to a bucket by a copy to the same keys and files:adopt",
+  async () => {
+    const s3 = await startS3("AKIDTEST");
+    afterTest(s3.stop);
+    const bucket = { S3_BUCKET: "files", S3_ENDPOINT: s3.url, S3_ACCESS_KEY_ID: "AKIDTEST" };
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    const before = await startServer(env);
+    const { id } = (await upload(before.api)).body;
+    await before.end("SIGTERM");
+    const files = join(env.DATA_DIR, "files");
+    for (const entry of readdirSync(files, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile()) s3.objects.set(relative(files, path), readFileSync(path));
+    }
+    const moved = { ...env, ...bucket, S3_SECRET_ACCESS_KEY: "secret", DATA_DIR: emptyFolder() };
+    expect(await runToEnd("cli/files-adopt", moved)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("missing there: 0 of 1"),
+    });
+    const after = await startServer(moved);
+    expect(await after.api.get("/health/ready", 200)).toMatchObject({ files: "ok" });
+    expect(await download(after.api, id)).toMatchObject({ status: 200, text: "the content" });
   },
   4 * SERVER_TIMEOUT_MS,
 );
