@@ -142,6 +142,20 @@ test.each([
 );
 
 test(
+  "a role in DATABASE_URL that does not exist may have a wrong name",
+  async () => {
+    const owner = await preparedDatabase();
+    const jobs = { DATABASE_JOBS_URL: as(owner, "parley_nobody") };
+    const env = { ...SETTINGS, ...jobs, DATABASE_OWNER_URL: owner, DATABASE_URL: as(owner, "parley_nobody") };
+    const { code, stderr } = await runToEnd("cli/migrate", { ...env, DATA_DIR: emptyFolder() });
+    expect(code).toBe(1);
+    expect(stderr).toContain("has no role parley_nobody");
+    expect(stderr).toContain("or correct its name in DATABASE_URL");
+  },
+  LONG,
+);
+
+test(
   "a first start that refuses its role creates no keys, which would never be shown",
   async () => {
     const url = await emptyDatabase();

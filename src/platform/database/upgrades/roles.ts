@@ -79,7 +79,7 @@ export async function keepRights(db: Knex, config: Config, waiting: Waiting): Pr
   );
   if (rows.length > 0)
     throw new Error(
-      `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`.`,
+      `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`, or correct its name in DATABASE_URL or DATABASE_JOBS_URL.`,
     );
   await db.transaction(async (trx) => {
     await limitLockWaits(trx, waiting);
