@@ -44,8 +44,8 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const snapshot = await openSnapshot(url);
   try {
     await checkStore(snapshot, options.storage);
-    const parts = await newParts(options);
     const { migrations, sequences, at } = snapshot.shape;
+    const parts = await newParts(options, at);
     const shapes = snapshot.shape.tables.filter(({ name }) => !EXCLUDED_TABLES.includes(name));
     const tables = [];
     for (const table of shapes)
@@ -81,10 +81,10 @@ async function checkStore(snapshot: Snapshot, storage: Storage): Promise<void> {
 }
 
 /** Begins the backup with an explanation for people who find it, and the backup's own key, if it has one. */
-async function newParts({ place, key, version }: BackupOptions): Promise<NewParts> {
+async function newParts({ place, key, version }: BackupOptions, at: string): Promise<NewParts> {
   const { encrypt, ownKey } = key === undefined ? {} : await encryptionOf(key);
   await place.prepare();
-  const text = explanation(version, encrypt !== undefined, ownKey !== undefined);
+  const text = explanation({ version, at }, encrypt !== undefined, ownKey !== undefined);
   await place.write("README.txt", Readable.from([Buffer.from(text)]));
   if (ownKey) await place.write(KEY_PATH, Readable.from([ownKey]));
   return new NewParts(place, encrypt);

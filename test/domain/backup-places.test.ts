@@ -57,6 +57,12 @@ const verify = async (target: string, key?: string, other: Record<string, string
   );
 
 describe("a backup in an S3-compatible store", () => {
+  test("explains itself with the version and the time of its manifest", () => {
+    const contentOf = (name: string) => whole.find(([key]) => key === `plain/${name}`)![1].toString();
+    const { at, version } = JSON.parse(contentOf("manifest.json")) as Record<string, string>;
+    expect(contentOf("README.txt")).toContain(`A backup of Parley ${version}, as of ${at}.\n`);
+  });
+
   test("is verified, with and without encryption, and its names tell only the tables", async () => {
     await verify("s3://backups/plain");
     await verify("s3://backups/secret/", key);
