@@ -35,6 +35,13 @@ const CASES: Case[] = [
     'chat.temperature must be a number; got "warm".',
   ],
   [
+    "a number in place of a text",
+    "assistants/a.yaml",
+    "name: 007\nkey: a\n",
+    "1:7",
+    'name must be a text; got 7. Write it in quotes: "007".',
+  ],
+  [
     "a number out of range",
     ASSISTANT,
     `${ok}chat:\n  temperature: 7\n`,
@@ -419,6 +426,17 @@ test("a merge conflict left in a file is refused once with its place, and a text
     expect(await place.run([command, "."])).toMatchObject({
       code: 1,
       stderr: `assistants/b.yaml:2:1: ${MESSAGE}\nassistants/c.yaml:5:5: ${MESSAGE}\n`,
+    });
+});
+
+test("a file in place of a folder of records is named", async () => {
+  const place = workplace();
+  place.write("assistants/a.yaml", ok);
+  place.write("webhooks", "");
+  for (const command of ["validate", "pull"])
+    expect(await place.run([command, "."])).toMatchObject({
+      code: 1,
+      stderr: "webhooks:1:1: This must be a folder, not a file.\n",
     });
 });
 

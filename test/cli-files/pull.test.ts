@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
@@ -484,6 +484,19 @@ describe("the variables of secrets", () => {
     await channel(api, "a-b", "Chat", { functions: [FUNCTION, { ...FUNCTION, name: "F" }] });
     expect(await place.run(["pull", "."])).toMatchObject(DONE);
     expect(variablesIn(place)["assistants/a-b.yaml"]).toEqual(["A_B_CHAT_F_SECRET_2", "A_B_CHAT_F_SECRET_5"]);
+  });
+});
+
+test("a pull names a file that cannot be written", async () => {
+  const { place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: a.md } }\n",
+    "assistants/a.md": "Hello\n",
+  });
+  place.remove("assistants/a.md");
+  mkdirSync(join(place.folder, "assistants/a.md"));
+  expect(await place.run(["pull", "."])).toMatchObject({
+    code: 1,
+    stderr: "assistants/a.md cannot be written (EISDIR).\n",
   });
 });
 

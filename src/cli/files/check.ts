@@ -79,12 +79,23 @@ function problemOf(file: YamlFile, error: ErrorObject, all: readonly ErrorObject
     return file.problemAt(pathOf(instancePath), messageOf(path.join("."), error));
   }
   const { additionalProperty } = error.params as { additionalProperty?: string };
-  if (additionalProperty === undefined) return file.problemAt(path, messageOf(path.join("."), error));
+  if (additionalProperty === undefined) {
+    const advice = error.keyword === "type" ? quotingAdvice(file.sourceAt(path), error) : "";
+    return file.problemAt(path, messageOf(path.join("."), error) + advice);
+  }
   const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
   const meant = nearest(additionalProperty, known);
   const advice = meant === undefined ? `Known fields: ${known.join(", ")}.` : `Did you mean ${meant}?`;
   const message = `Unknown field ${quoted(additionalProperty)}. ${advice}`;
   return file.problemAt([...path, additionalProperty], message, "name");
+}
+
+/** Advice about a value that YAML reads as something else than the text that is meant. */
+function quotingAdvice(source: string | undefined, { data, parentSchema }: ErrorObject): string {
+  const types = [(parentSchema as { type: string | string[] }).type].flat();
+  const isRead = typeof data === "number" || typeof data === "boolean";
+  if (!isRead || !source || !types.includes("string") || isSecret(parentSchema)) return "";
+  return ` Write it in quotes: "${source}".`;
 }
 
 const pathOf = (pointer: string): Path =>

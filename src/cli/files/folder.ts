@@ -54,6 +54,7 @@ export function readYaml(folder: string): YamlFile[] {
   const files = KIND_NAMES.flatMap((kind) => {
     const place = join(folder, KINDS[kind].folder);
     if (!existsSync(place)) return [];
+    if (!statSync(place).isDirectory()) return [`${place}:1:1: This must be a folder, not a file.`];
     const names = readdirSync(place).filter(isRecord);
     return names.sort().map((name) => open(join(place, name), kind));
   });

@@ -30,9 +30,16 @@ export function writeChanged(folder: string, path: string, content: string | Uin
   if (contentOf(path)?.equals(bytes)) return false;
   const place = placeOf(folder, path);
   const draft = join(dirname(place), `${shortName(basename(place), MAX_DRAFT_BYTES)}.new`);
-  rmSync(draft, { force: true }); // could be a link
-  writeFileSync(draft, bytes, { flag: "wx" });
-  renameSync(draft, place);
+  try {
+    rmSync(draft, { force: true }); // could be a link
+    writeFileSync(draft, bytes, { flag: "wx" });
+    renameSync(draft, place);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`${path} cannot be written (${code}).`, {
+      cause: error,
+    });
+  }
   return true;
 }
 

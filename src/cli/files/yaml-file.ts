@@ -115,6 +115,12 @@ export class YamlFile {
     return this.problem(offsetOf(place), message);
   }
 
+  /** The value at a path as the file writes it; undefined if it is no plain value. */
+  sourceAt(path: Path): string | undefined {
+    const node = this.document.getIn(path, true);
+    return isScalar(node) ? node.source : undefined;
+  }
+
   /** A line about a node of the document. */
   problemOf(node: Node, message: string): string {
     return this.problem(offsetOf(node), message);
