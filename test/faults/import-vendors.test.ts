@@ -184,6 +184,30 @@ describe.each(VENDORS)("%s", (_vendor, sample, map) => {
     );
   });
 
+  test("a tool server, a time limit for events and a setting of voicemail have the reasons of their own", () => {
+    const isVapi = sample === vapiSample;
+    const list = isVapi ? "model.tools" : "retellLlmData.general_tools";
+    const notes = map(
+      changed(
+        isVapi
+          ? { ...sample, server: { url: "https://example.com/events", timeoutSeconds: 20 } }
+          : { ...sample, webhook_timeout_ms: 20, voicemail_option: { action: { type: "hangup" } } },
+        list,
+        [{ type: "mcp", server: { url: "https://example.com/mcp" }, name: "crm" }],
+      ),
+    ).notes;
+    expect(notes).toContain(
+      `${list}.0.type belongs to a tool server: add it with updateToolServers, see docs/functions.md.`,
+    );
+    expect(notes).toContain(
+      `${isVapi ? "server.timeoutSeconds" : "webhook_timeout_ms"} is a time limit for receivers of events: all destinations have the same here.`,
+    );
+    if (!isVapi)
+      expect(notes).toContain(
+        "voicemail_option.action.type belongs to the voice engine, whose own setting applies.",
+      );
+  });
+
   test("no note contains a value of a header or a secret", () => {
     expect(map(sample).notes.join("\n")).not.toMatch(/hidden|shared/);
   });

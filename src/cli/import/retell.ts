@@ -31,10 +31,8 @@ const REASONS: Reasons = [
   [/^(assigned_tags|channel|llmURL)\b/, OF_VENDOR],
   [/^retellLlmData\.(llm_id|version)$/, OF_VENDOR],
   [/^response_engine\b/, "names a response engine of the vendor"],
-  [
-    /^(webhook_url|webhook_events|webhook_timeout_ms)\b/,
-    "receives events: create a webhook destination for it",
-  ],
+  [/^(webhook_url|webhook_events)\b/, "receives events: create a webhook destination for it"],
+  [/^webhook_timeout_ms\b/, "is a time limit for receivers of events: all destinations have the same here"],
   [/^retellLlmData\.(states|starting_state)\b/, "belongs to a state: build a workflow with a node for each"],
   [/^retellLlmData\.general_tools\.\d+\.headers\b/, "cannot be sent with functions: only a secret can"],
   [/^retellLlmData\.general_tools\b/, ofTool(`${LLM}.general_tools`)],
@@ -55,7 +53,7 @@ const REASONS: Reasons = [
     /^(post_call_analysis|post_chat_analysis)/,
     "is an analysis by the vendor: read the statistics and logs instead",
   ],
-  [/^voice/, "belongs to a voice, or a setting of it, without a counterpart"],
+  [/^voice(?!mail)/, "belongs to a voice, or a setting of it, without a counterpart"],
   [
     /^(ambient_sound|backchannel_|interruption_|responsiveness|end_call_after|max_call_duration|reminder_)/,
     OF_ENGINE,

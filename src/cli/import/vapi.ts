@@ -30,6 +30,10 @@ const REASONS: Reasons = [
   [/^(orgId|latestVersion|isServerUrlSecretSet)$/, OF_VENDOR],
   [/^model\.tools\.\d+\.(id|orgId|createdAt|updatedAt|latestVersion)$/, OF_VENDOR],
   [/^server\.(headers|credentialId)\b/, `${AUTHENTICATES} functions: give them a secret`],
+  [
+    /^server\.timeoutSeconds$/,
+    "is a time limit for receivers of events: all destinations have the same here",
+  ],
   [/^(server|serverUrl)\b/, WEBHOOK],
   [/^(serverMessages|clientMessages)\b/, "chooses events: destinations choose theirs"],
   [/^model\.tools\.\d+\.server\.(headers|credentialId)\b/, `${AUTHENTICATES} the function: give it a secret`],

@@ -85,6 +85,8 @@ export const ofTool =
     );
     const name = names.find((one) => one !== undefined);
     const shown = shortened((type === undefined || FUNCTIONS.has(type) ? name : type) ?? "without a name");
+    if (type === "mcp")
+      return "belongs to a tool server: add it with updateToolServers, see docs/functions.md";
     return fields.isTaken(`${tool}.type`)
       ? `is a part of the tool ${shown} without a counterpart`
       : `belongs to the tool ${shown}, which has no counterpart`;
