@@ -20,7 +20,10 @@ command(
       .scope(organizationId)
       .audited(commandOf("key:create", "Key", fields, "api_keys"))
       .of(Keys)
-      .create({ type, ...limits });
+      .create({ type, ...limits })
+      .catch((error: Error) => {
+        throw new Error(error.message.replace(/^expiresAt:/, "--expires-at"), { cause: error });
+      });
     return { organizationId, keyId: id, type, value, ...limits };
   },
 );

@@ -14,6 +14,7 @@ import {
 } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connections/connect";
+import { checkOwnership } from "../platform/database/embedded/data-dir";
 import { hasEmbedded } from "../platform/database/embedded/embedded";
 import {
   keepEncryptionKeys,
@@ -38,9 +39,8 @@ operator(async (settings) => {
     allowPositionals: true,
     options: { erasures: { type: "string" }, "key-file": { type: "string" } },
   });
-  const [place] = positionals;
-  if (place === undefined || positionals.length > 1)
-    throw new Error(`Name the place of the backup: ${USAGE}`);
+  const place = placeOf(positionals);
+  await checkOwnership(settings.DATA_DIR);
   const key = await findBackupKey(values["key-file"], settings.BACKUP_KEY);
   const open = (name: string) => openBackup(openBackupPlace(name, settings), key);
   const backup = await open(place);
@@ -73,6 +73,11 @@ operator(async (settings) => {
     await stop();
   }
 }, false);
+
+function placeOf([place, ...more]: readonly string[]): string {
+  if (place === undefined || more.length > 0) throw new Error(`Name the place of the backup: ${USAGE}`);
+  return place;
+}
 
 function reportRestored({ tables, files, at }: Manifest, skipped: readonly string[]): void {
   console.log(

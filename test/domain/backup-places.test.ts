@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { backupKey } from "../../src/backup/backup-key";
@@ -18,6 +22,16 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 let key: string;
 /** The objects of two backups, by their paths: "plain", and "secret", which is encrypted with `key`. */
 let whole: [string, Buffer][];
+test("a folder on a full disk is named, with a remedy", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-full-"));
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  const content = new Readable({ read: () => void content.destroy(full) });
+  await expect(openBackupPlace(folder, configOf({})).write("part", content)).rejects.toThrow(
+    `The disk of ${folder} is full (ENOSPC), and the backup in it is incomplete. Delete this folder, then free space or name a folder on another disk.`,
+  );
+  rmSync(folder, { recursive: true });
+});
+
 beforeAll(async () => {
   key = await generateX25519Identity();
   s3 = await startS3("AKIDTEST");

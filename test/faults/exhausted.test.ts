@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { connect } from "../../src/platform/database/connections/connect";
 import type { Answer } from "../support/api";
 import { closeRaw, rawRequest } from "../support/raw";
 import { statement } from "../support/database";
@@ -118,4 +119,14 @@ describe("a server without free file handles", () => {
     3 * SERVER_TIMEOUT_MS,
   );
   afterAll(closeRaw);
+});
+
+test("a query that finds all connections of the pool in use fails with the setting of the pool", async () => {
+  const db = connect(await preparedDatabase(), { pool: 1 });
+  const open = await db.transaction();
+  await expect(db.raw("select 1")).rejects.toThrow(
+    "Timeout acquiring a connection: all 1 are in use. Look for slow statements, or raise DATABASE_POOL.",
+  );
+  await open.rollback();
+  await db.destroy();
 });

@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import type { QueryResultRow } from "pg";
 import { query } from "../support/installation";
@@ -7,6 +9,7 @@ import {
   emptyFolder,
   preparedDatabase,
   runAt,
+  runToEnd,
   SERVER_TIMEOUT_MS,
   SETTINGS,
   startServer,
@@ -55,4 +58,23 @@ test(
     expect(stderr).toContain(`  sudo install -d -o ${USER} -m 700 '/var/none/backup'`);
   },
   SERVER_TIMEOUT_MS,
+);
+
+test(
+  "restore names a DATA_DIR that cannot be created, and key:create the option of an expiry in the past",
+  async () => {
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
+    const backup = join(emptyFolder(), "backup");
+    expect(await runToEnd("cli/backup", env, backup)).toMatchObject({ code: 0 });
+    const file = join(emptyFolder(), "file");
+    writeFileSync(file, "");
+    const dataDir = join(file, "data");
+    expect(await runToEnd("cli/restore", { ...env, DATA_DIR: dataDir }, backup)).toMatchObject({
+      code: 1,
+      stderr: `DATA_DIR ${dataDir} cannot be used: ${file} is a file. Set DATA_DIR to a folder.\n`,
+    });
+    const { code, stderr } = await runToEnd("cli/key-create", env, "--expires-at", "2020-01-31T12:00:00Z");
+    expect([code, stderr.trim().split("\n").at(-1)]).toEqual([1, "--expires-at must be in the future"]);
+  },
+  3 * SERVER_TIMEOUT_MS,
 );

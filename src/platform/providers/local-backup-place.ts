@@ -10,13 +10,25 @@ export function localBackupPlace(folder: string): BackupPlace {
   return {
     name: folder,
     prepare: () => makeEmpty(folder),
-    write: async (path, content) => void (await storage.put(path, content)),
+    write: async (path, content) => {
+      await storage.put(path, content).catch((error: unknown) => refuseFull(folder, error));
+    },
     read: async (path) => ((await storage.has(path)) ? storage.get(path) : undefined),
   };
 }
 
 const notWritable = (folder: string, user: string): string =>
   `The user ${user} cannot write to ${folder}. Name a folder that this user may write, or create it for this user as an administrator:\n  sudo install -d -o ${user} -m 700 '${folder}'`;
+
+/** @throws Error with the remedy for a full disk, else the original error */
+function refuseFull(folder: string, error: unknown): never {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (!["ENOSPC", "EDQUOT"].includes(code)) throw error;
+  throw new Error(
+    `The disk of ${folder} is full (${code}), and the backup in it is incomplete. Delete this folder, then free space or name a folder on another disk.`,
+    { cause: error },
+  );
+}
 
 async function makeEmpty(folder: string): Promise<void> {
   try {

@@ -87,7 +87,14 @@ export class Client extends PostgresClient {
     const { givesWay } = this.settings;
     const until = performance.now() + GIVE_WAY_TIMEOUT_MS;
     while (givesWay?.() && performance.now() < until) await sleep(GIVE_WAY_PAUSE_MS);
-    return super.acquireConnection();
+    return super.acquireConnection().catch((error: unknown) => {
+      const { used, most } = this.use;
+      if (!String(error).includes("Timeout acquiring") || used < most) throw error;
+      throw new Error(
+        `Timeout acquiring a connection: all ${most} are in use. Look for slow statements, or raise DATABASE_POOL.`,
+        { cause: error },
+      );
+    });
   }
 
   override query(connection: PoolClient, query: Query | string): Promise<unknown> {
