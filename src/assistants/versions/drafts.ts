@@ -213,10 +213,8 @@ export class Drafts {
   private secretsOf(draft: DraftRow | undefined): SecretsBySlot {
     if (!draft?.sealedSecrets) return {};
     const { crypto } = this.scope.ports;
-    const secrets = JSON.parse(
-      crypto.open(draft.sealedSecrets, this.context(draft.assistantId)),
-    ) as SecretsBySlot; // as `sealed` wrote it
-    return secretsOfStored(secrets);
+    const text = crypto.open(draft.sealedSecrets, this.context(draft.assistantId));
+    return secretsOfStored(JSON.parse(text) as SecretsBySlot); // as `sealed` wrote it
   }
 
   private sealed(assistantId: string, secrets: SecretsBySlot): string | null {

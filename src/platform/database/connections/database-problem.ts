@@ -9,19 +9,23 @@ const ENDED = /^57P0[12]$/;
 const BROKEN =
   /Connection terminated|connection error and is not queryable|\b(read|write) (ECONNRESET|EPIPE)\b/;
 
+/** An error that says what is wrong with the database, and what to do. */
+class DatabaseProblem extends Error {}
+
 /** SQLSTATE of a disk without space. */
 const DISK_FULL = "53100";
 
 /** An error about a connection that broke off at work, or about a full disk, and what to do; undefined for other errors. */
-export function databaseProblem(error: unknown): Error | undefined {
+export function databaseProblem(error: unknown): DatabaseProblem | undefined {
+  if (error instanceof DatabaseProblem) return error;
   const { code, message = "" } = Object(error) as Readonly<Record<string, string | undefined>>;
   if (code === DISK_FULL)
-    return new Error(
+    return new DatabaseProblem(
       `The disk of PostgreSQL is full (${withoutStatement(message)}). Free space on it, then try again.`,
       { cause: error },
     );
   if (!ENDED.test(String(code)) && !BROKEN.test(message)) return undefined;
-  return new Error(
+  return new DatabaseProblem(
     `The connection to PostgreSQL broke off: ${withoutStatement(message)}. Check that PostgreSQL runs, then try again.`,
     { cause: error },
   );
