@@ -29,7 +29,8 @@ export class Api {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const raw = typeof body === "string" || body instanceof FormData || body instanceof Uint8Array;
+    if (body instanceof FormData) return this.sendForm(method, path, body, headers);
+    const raw = typeof body === "string" || body instanceof Uint8Array;
     const type: Record<string, string> =
       body === undefined || raw ? {} : { "Content-Type": "application/json" };
     // Costs a fifth of the CPU time of fetch.
@@ -47,6 +48,13 @@ export class Api {
       text,
       body: isJson ? (JSON.parse(text) as unknown) : undefined,
     };
+  }
+
+  /** Encodes a form: the package undici knows those of Node.js only if other modules are loaded. */
+  private async sendForm(method: string, path: string, form: FormData, headers: Record<string, string>) {
+    const encoded = new Response(form);
+    const type = { "Content-Type": encoded.headers.get("content-type")! };
+    return this.request(method, path, new Uint8Array(await encoded.arrayBuffer()), { ...type, ...headers });
   }
 
   get(path: string, status: number, headers?: Record<string, string>): Promise<Json> {
