@@ -49,7 +49,7 @@ test("examples for clients name the server that shows them, and a proxy's config
   expect(clients).toContain(`"${app.url.replace("http", "ws")}/graphql"`);
   expect(clients).not.toContain("127.0.0.1:4000");
   await page.goto(`${app.url}/docs/deployment`);
-  expect(await page.locator("code.language-nginx").textContent()).toContain(
+  expect(await page.locator("code.language-nginx").first().textContent()).toContain(
     "proxy_pass http://127.0.0.1:4000",
   );
 });
