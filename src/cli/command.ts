@@ -6,7 +6,6 @@ import { Database } from "../platform/database/database";
 import { checkOwnership } from "../platform/database/embedded/data-dir";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/connections/open";
 import { databaseProblem } from "../platform/database/connections/database-problem";
-import { workerProblem } from "../platform/database/connections/worker-problem";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
 import { parseArguments } from "./arguments";
@@ -40,7 +39,7 @@ export interface CommandStart {
  */
 export function command(syntax: CommandSyntax, work: CommandWork): void {
   run(syntax, work).catch((error: unknown) => {
-    console.error((workerProblem(error) ?? databaseProblem(error) ?? (error as Error)).message);
+    console.error((databaseProblem(error) ?? (error as Error)).message);
     process.exitCode = 1;
   });
 }

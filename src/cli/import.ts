@@ -26,7 +26,7 @@ const OR = new Intl.ListFormat("en-GB", { type: "disjunction" });
 /** Exit code if records were not imported that the source gave. */
 const INCOMPLETE = 2;
 
-/** What remains to be done after the last run. */
+/** Printed at the end of an import. */
 const DELETE_KEY =
   "After the last run, delete the key with which this server was reached: it can store API keys without limits. See docs/import.md.";
 

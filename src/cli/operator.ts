@@ -1,5 +1,4 @@
 import { databaseProblem } from "../platform/database/connections/database-problem";
-import { workerProblem } from "../platform/database/connections/worker-problem";
 import { withSources } from "../platform/source-of";
 import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
@@ -11,7 +10,7 @@ import { loadSettings } from "../platform/settings/load-settings";
  */
 export function operator(work: (config: Config) => Promise<void>, needsKeys = true): void {
   run(work, needsKeys).catch((thrown: unknown) => {
-    const error = workerProblem(thrown) ?? databaseProblem(thrown) ?? (thrown as Error);
+    const error = databaseProblem(thrown) ?? (thrown as Error);
     console.error(process.env.LOG_LEVEL === "debug" ? withSources(error.stack!) : error.message);
     process.exitCode = 1;
   });

@@ -84,7 +84,7 @@ const INTERRUPTIONS: Readonly<Record<string, (command: Command) => Promise<Proce
     return result;
   },
 };
-/** What a command says when PostgreSQL ends, without a stack trace. */
+/** The line that a command prints when PostgreSQL ends, without a stack trace. */
 const SAYS_WHAT_TO_DO = /^Database: .*\n.*(try again|run the command again).*\n$/;
 const KILLED = { code: null, stdout: "" };
 const FAILED = { code: 1, stdout: "", stderr: expect.stringMatching(SAYS_WHAT_TO_DO) };

@@ -6,17 +6,15 @@ import templates from "./templates.json";
 
 /** Updates the shared table of templates to those of this version. Writes only what differs: the disk may be full. */
 export async function seedTemplates(scope: Scope): Promise<void> {
-  const stored = new Map((await scope.shared("templates")).map((row) => [row.id, row]));
+  const stored = new Map((await scope.shared("templates")).map((row) => [row.id, Object.entries(row)]));
   for (const template of templates) {
-    if (hasValues(stored.get(template.id), template)) continue;
+    const values: ReadonlyMap<string, unknown> = new Map(stored.get(template.id));
+    if (Object.entries(template).every(([name, value]) => isSame(values.get(name), value))) continue;
     const row = { ...encoded({ ...template }), updatedAt: currentDate() };
     await scope.shared("templates").insert(row).onConflict("id").merge();
   }
 }
 
-/** Whether a row has these values, as JSON. */
-function hasValues(row: object | undefined, values: object): boolean {
-  const found = new Map(Object.entries(row ?? {}));
-  const same = Object.fromEntries(Object.keys(values).map((name) => [name, found.get(name) as unknown]));
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(same)), JSON.parse(JSON.stringify(values)));
-}
+/** Whether a value of a row is this one, as JSON. */
+const isSame = (stored: unknown, value: unknown): boolean =>
+  stored !== undefined && isDeepStrictEqual(JSON.parse(JSON.stringify(stored)), value);

@@ -27,13 +27,22 @@ const UNUSABLE = Symbol("unusable");
 /** Secrets by slot. */
 export type SecretsBySlot = Readonly<Record<string, string>>;
 
+/** The slots of a list of functions, and the secrets of those that have one. */
+export interface Slots {
+  readonly slots: readonly string[];
+  readonly secrets: SecretsBySlot;
+}
+
+/** All slots in the JSON text of a list of functions, with their secrets. */
+export function slotsWithSecrets(kind: SpokenKind, text: string): Slots {
+  const places = placesIn(kind, JSON.parse(text));
+  const secrets = places.flatMap(({ slot, secret }) => (typeof secret === "string" ? [[slot, secret]] : []));
+  return { slots: places.map(({ slot }) => slot), secrets: Object.fromEntries(secrets) as SecretsBySlot };
+}
+
 /** The secrets in the JSON text of a list of functions. */
 export const secretsIn = (kind: SpokenKind, text: string): SecretsBySlot =>
-  Object.fromEntries(
-    placesIn(kind, JSON.parse(text)).flatMap(({ slot, secret }) =>
-      typeof secret === "string" ? [[slot, secret]] : [],
-    ),
-  );
+  slotsWithSecrets(kind, text).secrets;
 
 /** All slots of a list of functions, with a secret or without. */
 export const slotsIn = (kind: SpokenKind, text: string): string[] =>

@@ -6,11 +6,13 @@ import {
   secretsOfStored,
   slotOfStored,
   slotsIn,
+  slotsWithSecrets,
   storedFormsOf,
   SPOKEN_KINDS,
   storedSlotsIn,
   withSecrets,
   type SecretsBySlot,
+  type Slots,
   type SpokenKind,
 } from "./function-secrets";
 
@@ -48,7 +50,7 @@ export class SecretSlots {
     ]);
     const former = kept.map(({ slot, sealedSecret }) => [slot, this.opened(assistantId, slot, sealedSecret)]);
     const stored = secretsOfStored(Object.fromEntries(former) as SecretsBySlot);
-    const present = SPOKEN_KINDS.map((kind) => (live ? currentIn(kind, live[kind]) : NONE));
+    const present = live ? SPOKEN_KINDS.map((kind) => slotsWithSecrets(kind, live[kind])) : [];
     return merged(stored, ...present);
   }
 
@@ -66,7 +68,7 @@ export class SecretSlots {
     const slots = slotsIn(kind, next);
     const [former] = await this.scope.read(FORMER[kind], [assistantId, storedFormsOf(slots)]);
     if (!former) return undefined;
-    const live = currentIn(kind, former.functions);
+    const live = slotsWithSecrets(kind, former.functions);
     const asked = storedSlotsIn(kind, next);
     const kept = former.kept ?? {};
     const opened = Object.entries(kept)
@@ -116,20 +118,8 @@ export class SecretSlots {
   }
 }
 
-/** The slots of the functions that an assistant has, and the secrets of those that have one. */
-interface Current {
-  readonly slots: readonly string[];
-  readonly secrets: SecretsBySlot;
-}
-const NONE: Current = { slots: [], secrets: {} };
-
-const currentIn = (kind: SpokenKind, functions: string): Current => ({
-  slots: slotsIn(kind, functions),
-  secrets: secretsIn(kind, functions),
-});
-
 /** Secrets that are kept for functions that the assistant does not have, with those of the functions that it has. */
-function merged(kept: SecretsBySlot, ...present: readonly Current[]): SecretsBySlot {
+function merged(kept: SecretsBySlot, ...present: readonly Slots[]): SecretsBySlot {
   const live = new Set(present.flatMap(({ slots }) => slots));
   const former = Object.entries(kept).filter(([slot]) => !live.has(slot));
   return Object.assign(Object.fromEntries(former), ...present.map(({ secrets }) => secrets)) as SecretsBySlot;

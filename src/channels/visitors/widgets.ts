@@ -15,16 +15,14 @@ import {
   type DeploymentType,
 } from "../../conversation/workflows/deployments";
 import { checkVariables } from "../../conversation/turns/unresolved-variables";
-import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
+import { resolve, type FirstSpeaker, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
 import { publicTheme } from "../../assistants/configurations/theme-values";
-
-type First = Pick<ResolvedTarget, "speaker" | "flow" | "firstNode">;
 
 /** An assistant as a web page shows it. */
 export interface Widget {
   /** Who speaks first in a chat without variables. */
-  readonly first: First;
+  readonly first: FirstSpeaker;
   /** The target with which a new chat of a workflow starts. */
   readonly target?: WidgetVisitor["target"];
   readonly assistantId: string;
@@ -78,7 +76,7 @@ export class Widgets {
    */
   async greeting(widget: Widget, variables: JsonObject | undefined): Promise<string | null> {
     const { target, textEnabled } = widget;
-    const first: First = target && variables ? await this.speaker(target, variables) : widget.first;
+    const first: FirstSpeaker = target && variables ? await this.speaker(target, variables) : widget.first;
     const { speaker } = first;
     const channel = textEnabled ? "TEXT" : "VOICE";
     const mayRefuse = variables !== undefined;

@@ -15,11 +15,11 @@ import { DomainError } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
 import { filledTexts, type FilledText } from "../../assistants/configurations/filled-texts";
 import { valuesOf } from "../functions/variables";
-import type { ResolvedTarget } from "../workflows/target";
+import type { FirstSpeaker } from "../workflows/target";
 import { promptTextsOf, settersOf } from "../workflows/unset-variables";
 
 /** The conversation that is about to begin. */
-interface Opening extends Pick<ResolvedTarget, "speaker" | "flow" | "firstNode"> {
+interface Opening extends FirstSpeaker {
   readonly channel: Channel;
   readonly variables?: JsonObject | null;
   /** Whether only the greeting may be named: a web page must not learn what the prompt contains. */

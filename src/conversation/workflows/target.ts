@@ -34,6 +34,9 @@ export interface ResolvedTarget {
   readonly connectionId?: string;
 }
 
+/** Who speaks first, and where in a workflow. */
+export type FirstSpeaker = Pick<ResolvedTarget, "speaker" | "flow" | "firstNode">;
+
 /** The use of a target, for checks and error messages. */
 interface Purpose {
   /** What to do with a copy of a template, such as "call with the copy". */

@@ -1,28 +1,34 @@
-import { withoutStatement } from "./worker-problem";
+import { withoutStatement, workerProblem } from "./worker-problem";
 
 /** SQLSTATEs of sessions that PostgreSQL ends. */
 const ENDED = /^57P0[12]$/;
-/**
- * What pg says about a connection that has broken off, and about statements on it. Other services explain their own
- * errors.
- */
+/** Messages of pg about a broken connection and about statements on it. Errors of other services explain themselves. */
 const BROKEN =
   /Connection terminated|connection error and is not queryable|\b(read|write) (ECONNRESET|EPIPE)\b/;
 
-/** Errors that say already what is wrong and what to do. */
-const problems = new WeakSet<object>();
+const explanations = new WeakSet<object>();
+
+/** Whether an error says already what is wrong and what to do. */
+export const isExplained = (error: unknown): error is Error => explanations.has(Object(error) as object);
+
+/** Makes an error that says what is wrong and what to do. */
+export function explanationOf(message: string, cause: unknown): Error {
+  const error = new Error(message, { cause });
+  explanations.add(error);
+  return error;
+}
 
 /** SQLSTATE of a disk without space. */
 const DISK_FULL = "53100";
 
-/** An error about a connection that broke off at work, or about a full disk, and what to do; undefined for other errors. */
+/**
+ * An error about a worker of Citus, a connection that broke off at work, or a full disk, and what to do; undefined for other
+ * errors.
+ */
 export function databaseProblem(error: unknown): Error | undefined {
-  if (problems.has(Object(error) as object)) return error as Error;
-  const message = messageFor(error);
-  if (message === undefined) return undefined;
-  const problem = new Error(message, { cause: error });
-  problems.add(problem);
-  return problem;
+  if (isExplained(error)) return error;
+  const message = workerProblem(error)?.message ?? messageFor(error);
+  return message === undefined ? undefined : explanationOf(message, error);
 }
 
 function messageFor(error: unknown): string | undefined {

@@ -2,7 +2,7 @@ import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD, withVerification } from "../../settings/database-url";
 import ADVICE from "./connection-advice.json";
-import { databaseProblem } from "./database-problem";
+import { databaseProblem, explanationOf, isExplained } from "./database-problem";
 import { workerProblem } from "./worker-problem";
 
 /** Timeout of opening a connection. */
@@ -46,14 +46,9 @@ export async function openClient(url: string, name: string, options?: string): P
   }
 }
 
-/** Errors that say which database cannot be connected to, with the setting that names it and a remedy. */
-const connectionErrors = new WeakSet<object>();
-
-function connectionError(cause: unknown, url: string): Error {
-  const error = new Error(connectionProblem(cause, url), { cause });
-  connectionErrors.add(error);
-  return error;
-}
+/** An error that says which database cannot be connected to, with the setting that names it and a remedy. */
+const connectionError = (cause: unknown, url: string): Error =>
+  explanationOf(connectionProblem(cause, url), cause);
 
 /** SQLSTATE of a PostgreSQL, a database or a role that has no connections left, or of a PostgreSQL that starts or stops. */
 const NO_CONNECTION = /^(53300|57P0[123])$/;
@@ -66,7 +61,7 @@ export const FROM_POOLER = /unsupported startup parameter|ignores the settings o
  * worker; any other error unchanged.
  */
 export function explained(error: unknown, url: string): unknown {
-  if (connectionErrors.has(Object(error) as object)) return error;
+  if (isExplained(error)) return error;
   const away = workerProblem(error);
   if (away !== undefined) return away;
   const isOfConnection =
