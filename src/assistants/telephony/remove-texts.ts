@@ -4,7 +4,7 @@ import type { Scope } from "../../platform/database/scope";
 import { inRun } from "../../platform/jobs/rest";
 
 /** Rows that one statement deletes. */
-const BATCH_SIZE = 200;
+const BATCH_SIZE = 100;
 /** After this time every transaction that has read the number before it was disconnected has ended. */
 const PAUSE_MS = 30_000;
 
