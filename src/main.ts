@@ -6,6 +6,7 @@ import { loadSettings } from "./platform/settings/load-settings";
 import { checkOwnership } from "./platform/database/embedded/data-dir";
 import { withSources } from "./platform/source-of";
 import { tryAddress } from "./http/address";
+import { exitCodeOf, mistake } from "./platform/mistake";
 
 async function main(): Promise<void> {
   // A closed output, as after its terminal has closed, must not end the service.
@@ -23,8 +24,10 @@ async function main(): Promise<void> {
 
 function refuseArguments([first]: readonly string[]): void {
   if (first !== undefined)
-    throw new Error(
-      `The server takes no arguments; got ${quoted(first)}. Its settings come from the environment and from .env: see docs/settings.md.`,
+    throw mistake(
+      new Error(
+        `The server takes no arguments; got ${quoted(first)}. Its settings come from the environment and from .env: see docs/settings.md.`,
+      ),
     );
 }
 
@@ -47,7 +50,7 @@ function onSignal(stop: () => Promise<void>): void {
 function fail(error: unknown): void {
   const { message, stack } = error as Error;
   console.error(process.env.LOG_LEVEL === "debug" ? withSources(stack ?? message) : message);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }
 
 main().catch(fail);

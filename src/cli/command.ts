@@ -1,5 +1,6 @@
 import type { NewOrganization } from "../account/organization/bootstrap";
 import type { Config } from "../platform/settings/config";
+import { exitCodeOf } from "../platform/mistake";
 import { loadSettings } from "../platform/settings/load-settings";
 import { openPool } from "../platform/database/distributed/open-pool";
 import { Database } from "../platform/database/database";
@@ -35,12 +36,12 @@ export interface CommandStart {
 
 /**
  * Runs a command on the database of the installation and prints its result, if any, as one line of JSON. Prints
- * errors to standard error and sets exit code 1.
+ * errors to standard error and sets the exit code.
  */
 export function command(syntax: CommandSyntax, work: CommandWork): void {
   run(syntax, work).catch((error: unknown) => {
     console.error((databaseProblem(error) ?? (error as Error)).message);
-    process.exitCode = 1;
+    process.exitCode = exitCodeOf(error);
   });
 }
 

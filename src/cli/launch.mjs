@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { preflight, thisUser } from "./preflight.mjs";
+import { EX_CONFIG, preflight, thisUser } from "./preflight.mjs";
 
 const { commandOf, helpIfAsked } = createRequire(import.meta.url)("./help.cjs");
 const [, , named, ...given] = process.argv;
@@ -83,7 +83,7 @@ function refuseForeignBuild() {
       `The build in ${dist} belongs to another user, probably because Parley was started as root.\nTo give it to the user ${user}, run as an administrator:\n  sudo chown -R ${user} '${dist}'`,
     );
   }
-  process.exit(1);
+  process.exit(EX_CONFIG);
 }
 
 function isWritable(path) {
@@ -126,7 +126,7 @@ const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(s
 const canBuild = ["typescript", "esbuild"].every((name) => existsSync(join("node_modules", name)));
 const refuse = (message) => {
   console.error(message);
-  process.exit(1);
+  process.exit(EX_CONFIG);
 };
 if (!existsSync("node_modules/pg"))
   refuse(`The packages of Parley are not installed in ${root}. Run \`npm ci\` first.`);

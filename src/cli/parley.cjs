@@ -8,10 +8,12 @@ const { join, sep } = require("node:path");
 const COMMANDS = require("./commands.json");
 const { FILES, helpOf, isHelp, OPERATORS } = require("./help.cjs");
 
+/** As in src/platform/mistake.ts. */
+const EX_CONFIG = 78;
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 && minor < 13)) {
   console.error(`Parley needs Node 20.19 or later (of 22: 22.13), and this is ${process.version}.`);
-  process.exit(1);
+  process.exit(EX_CONFIG);
 }
 
 const PARENT_CHECK_MS = 250;
@@ -38,7 +40,7 @@ else if (!program) {
     ? `Parley has no option "${name}": settings are variables of the environment or of the file .env, such as PORT=4001.`
     : `Parley has no command "${name}".`;
   console.error(`${unknown}\n\n${overview()}`);
-  process.exitCode = 1;
+  process.exitCode = EX_CONFIG;
 } else if (asksForHelp) console.log(helpOf(program, isOfFiles ? name : undefined, asInstalled));
 else run(isOfFiles ? [name, ...options] : options);
 

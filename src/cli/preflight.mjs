@@ -19,8 +19,8 @@ export async function preflight() {
     (await addressProblem()) ??
     (await externalDatabaseProblem());
   if (problem === undefined) return;
-  console.error(problem);
-  process.exit(1);
+  console.error(problem.message);
+  process.exit(problem.exitCode ?? 1);
 }
 
 /** Name of the user that runs this process, or its number if it has no name. */
@@ -34,6 +34,10 @@ export function thisUser() {
 
 const setting = (name) => process.env[name]?.trim() || undefined;
 
+/** EX_CONFIG, as in src/platform/mistake.ts. */
+export const EX_CONFIG = 78;
+const mistake = (error) => Object.assign(error, { exitCode: EX_CONFIG });
+
 /** Why the data folder cannot be used; undefined if it can. Foreign files inside it are found by the server. */
 async function folderProblem(folder) {
   let existing = folder;
@@ -44,7 +48,8 @@ async function folderProblem(folder) {
   } catch {
     // The server's own check explains it.
   }
-  return (await bundled("src/platform/database/embedded/data-dir.ts")).folderProblem(folder);
+  const message = await (await bundled("src/platform/database/embedded/data-dir.ts")).folderProblem(folder);
+  return message && mistake(new Error(message));
 }
 
 /** Why the address cannot be listened on; undefined if it can, or if the server will report an invalid setting. */
@@ -58,9 +63,13 @@ async function addressProblem() {
     server.listen(port, host, () => settle(undefined));
   });
   if (error === undefined) return void (await new Promise((closed) => server.close(closed)));
-  return error.code === "EADDRINUSE"
-    ? `The address ${host}:${port} is already in use. Set PORT to another port, or stop the process using it.`
-    : `HOST ${host} and PORT ${port} cannot be used: ${error.message}.${portAdvice(error.code, port)}`;
+  const { code, message } = error;
+  const problem = new Error(
+    code === "EADDRINUSE"
+      ? `The address ${host}:${port} is already in use. Set PORT to another port, or stop the process using it.`
+      : `HOST ${host} and PORT ${port} cannot be used: ${message}.${portAdvice(code, port)}`,
+  );
+  return /^(EACCES|ENOTFOUND|EINVAL)$/.test(code) ? mistake(problem) : problem;
 }
 
 /** As in src/http/address.ts. */

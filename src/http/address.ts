@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:net";
 import type { Config } from "../platform/settings/config";
+import { mistake } from "../platform/mistake";
 import { localUrl } from "../platform/settings/local-url";
 
 type Address = Pick<Config, "HOST" | "PORT">;
@@ -24,11 +25,12 @@ export async function tryAddress(address: Address): Promise<void> {
   const server = createServer();
   await listen(server, address).catch(({ code, message }: NodeJS.ErrnoException) => {
     const { HOST, PORT } = address;
-    throw new Error(
+    const problem = new Error(
       code === "EADDRINUSE"
         ? `The address ${HOST}:${PORT} is already in use. Set PORT to another port, or stop the process using it.`
         : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}.${advice(code, PORT)}`,
     );
+    throw /^(EACCES|ENOTFOUND|EINVAL)$/.test(code ?? "") ? mistake(problem) : problem;
   });
   await new Promise((resolve) => server.close(resolve));
 }

@@ -7,6 +7,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from "node:crypto";
+import { mistake } from "./mistake";
 
 type Purpose = "encryption" | "lookup" | "token" | "link" | "digest";
 
@@ -25,7 +26,7 @@ export class Crypto {
     private readonly file?: string,
   ) {
     const [first, ...others] = masters.map(derive);
-    if (!first) throw new Error("ENCRYPTION_KEYS is empty: set at least one key.");
+    if (!first) throw mistake(new Error("ENCRYPTION_KEYS is empty: set at least one key."));
     this.keys = [first, ...others];
   }
 
@@ -63,10 +64,12 @@ export class Crypto {
   keyNamed(id: string): DerivedKeys {
     const key = this.keys.find((key) => key.id === id);
     if (key) return key;
-    throw new Error(
-      this.file === undefined
-        ? `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`
-        : `The file ${this.file} lacks the key ${id}, with which a stored secret was encrypted. Restore the file from your copy.`,
+    throw mistake(
+      new Error(
+        this.file === undefined
+          ? `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`
+          : `The file ${this.file} lacks the key ${id}, with which a stored secret was encrypted. Restore the file from your copy.`,
+      ),
     );
   }
 

@@ -38,6 +38,7 @@ import { isOutage, s3Problem } from "../platform/providers/s3-problem";
 import { openStorage } from "../platform/providers/open-storage";
 import { openTelephony } from "../platform/providers/open-telephony";
 import { openVoice } from "../platform/providers/open-voice";
+import { mistake } from "../platform/mistake";
 import type { Ports } from "../platform/ports/ports";
 import type { Storage } from "../platform/ports/storage";
 import { McpTools } from "../platform/providers/mcp-tools";
@@ -168,11 +169,12 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
 async function claimed(fileStore: FileStore, config: Config, logger: Logger): Promise<FileStore> {
   const { S3_BUCKET: bucket } = config;
   const refuse = (error: unknown): never => {
-    const [location, { message }] =
+    const [location, cause] =
       bucket === undefined
-        ? [`DATA_DIR ${config.filesDir}`, error as Error]
+        ? [`DATA_DIR ${config.filesDir}`, unusable(error as NodeJS.ErrnoException)]
         : [`S3_BUCKET ${bucket}`, s3Problem(error, { name: `s3://${bucket}`, bucket, config, of: "files" })];
-    throw new Error(`${location} cannot store files: ${message}`, { cause: error });
+    const { message } = cause;
+    throw new Error(`${location} cannot store files: ${message}`, { cause });
   };
   await fileStore.claim().catch(refuse);
   if (bucket === undefined) return fileStore; // a full disk must not keep a server from starting
@@ -182,6 +184,10 @@ async function claimed(fileStore: FileStore, config: Config, logger: Logger): Pr
   });
   return fileStore;
 }
+
+/** An error of a folder, unless a later start may not meet it, as after a full disk. */
+const unusable = (error: NodeJS.ErrnoException): Error =>
+  /^(EACCES|EPERM|EROFS|ENOTDIR)$/.test(error.code ?? "") ? mistake(error) : error;
 
 const boundedAnswers = (logger: Logger) =>
   new BoundedAnswers((err, provider, bound) =>

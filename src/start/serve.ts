@@ -20,6 +20,7 @@ import { isUnreachable } from "../platform/errors";
 import type { Database } from "../platform/database/database";
 import { refuseUnfitPooler, requireDirect } from "../platform/database/connections/pooler";
 import { prepare } from "./prepare";
+import { mistake } from "../platform/mistake";
 
 /**
  * Starts the service on its database and prints its addresses.
@@ -92,7 +93,7 @@ async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: Open
   const problem =
     (isOther ? await unfitToServe(url, config.ROW_LEVEL_SECURITY) : undefined) ??
     (config.WORKER ? await unfitForJobs(jobsUrl) : undefined);
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw mistake(new Error(problem));
 }
 
 /** Who writes the answers of the default organization. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { syntaxError } from "../support/promql";
+import { exitCodeOf, mistake } from "../../src/platform/mistake";
 import { readConfig, SETTINGS } from "../../src/platform/settings/config";
 
 const ROOT = join(__dirname, "../..");
@@ -214,6 +215,9 @@ test("the unit for systemd is that of the documentation, and gives a server time
   expect(text("docs/deployment.md")).toContain(`\`\`\`ini\n${unit}\`\`\`\n`);
   // A start fails at once while PostgreSQL is down; systemd gives up after five within 10 s by default.
   expect(unit).toMatch(/^StartLimitIntervalSec=0$[^]*^Restart=on-failure\nRestartSec=\d+$/m);
+  expect(unit).toMatch(
+    new RegExp(`^RestartPreventExitStatus=${exitCodeOf(mistake(new Error("invalid")))}$`, "m"),
+  );
   const [, longestDelay] = /SHUTDOWN_DELAY_SECONDS: \[\s*whole\(0, (\d+)\)/.exec(
     text("src/platform/settings/config.ts"),
   )!;

@@ -66,7 +66,7 @@ test.each([
     const { status, stderr } = spawnSync(process.execPath, [join(clone, "src/cli/launch.mjs"), program], {
       encoding: "utf8",
     });
-    expect([status, stderr]).toEqual([1, message.replace("FOLDER", clone)]);
+    expect([status, stderr]).toEqual([78, message.replace("FOLDER", clone)]);
   }
   rmSync(clone, { recursive: true });
 });
@@ -98,7 +98,7 @@ describe("npm start reports before it builds", () => {
     chmodSync(locked, 0o755);
     const what = name === "locked" ? "cannot be written" : `cannot be created in ${locked}`;
     expect([code, lines]).toEqual([
-      1,
+      78,
       [
         `DATA_DIR ${folder} ${what} by the user ${USER}.`,
         "Set DATA_DIR to a folder of that user. An administrator creates one at this place with:",
@@ -114,7 +114,7 @@ describe("npm start reports before it builds", () => {
     const { code, lines } = await start({ PORT: "0", DATA_DIR: shared });
     chmodSync(shared, 0o755);
     expect([code, lines]).toEqual([
-      1,
+      78,
       [
         `DATA_DIR ${shared} cannot be written by the user ${USER}, and the folder is not Parley's own.`,
         "Set DATA_DIR to a folder of that user. An administrator creates one with:",
@@ -129,7 +129,7 @@ describe("npm start reports before it builds", () => {
     const startOn = (DATABASE_URL: string) => start({ PORT: "0", DATA_DIR, DATABASE_URL }, false);
     const onOld = await startOn(old.url);
     old.stop();
-    expect(onOld).toEqual({ code: 1, lines: [tooOld(140_022)] });
+    expect(onOld).toEqual({ code: 78, lines: [tooOld(140_022)] });
     const { code, lines } = await startOn("postgres://parley:a-secret@127.0.0.1:1/parley");
     rmSync(DATA_DIR, { recursive: true });
     expect([code, lines]).toEqual([
@@ -146,7 +146,7 @@ describe("npm start reports before it builds", () => {
     chmodSync(checkout, 0o755);
     rmSync(DATA_DIR, { recursive: true });
     expect([code, lines]).toEqual([
-      1,
+      78,
       [
         `Parley cannot be built: the user ${USER} may not create the folder ${join(checkout, "dist")}.`,
         "To create it for that user, run as an administrator:",
@@ -159,7 +159,7 @@ describe("npm start reports before it builds", () => {
     const path = join(checkout, "file");
     writeFileSync(path, "");
     const { code, lines } = await start({ PORT: "0", DATA_DIR: join(path, "data") });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(lines).toEqual([
       `DATA_DIR ${path}/data cannot be used: ${path} is a file. Set DATA_DIR to a folder.`,
     ]);

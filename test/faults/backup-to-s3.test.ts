@@ -31,7 +31,10 @@ test(
 
     s3.refuse((method, key) => (method === "PUT" && key.includes("tables/messages") ? 403 : undefined));
     const interrupted = await runToEnd("cli/backup", env, target);
-    expect([interrupted.code, interrupted.stderr]).toEqual([1, expect.stringContaining("refuses access to")]);
+    expect([interrupted.code, interrupted.stderr]).toEqual([
+      78,
+      expect.stringContaining("refuses access to"),
+    ]);
     s3.refuse(() => undefined);
     const incomplete = await runToEnd("cli/restore", copy, target);
     expect(incomplete.stderr).toContain(`${target} is not a complete backup`);

@@ -58,7 +58,7 @@ describe("an invalid CATALOG_FILE is refused, naming the entry:", () => {
     const CATALOG_FILE = catalogFile({ models: [{ ...model, id: "-" }], voices: [{ id: "-" }] });
     const nowhere = { ...SETTINGS, DATABASE_URL: "postgres://127.0.0.1:1/nowhere" };
     const { code, stdout, stderr } = await runToEnd("main", { ...nowhere, CATALOG_FILE });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       `CATALOG_FILE ${CATALOG_FILE} is invalid:`,
       expect.stringMatching(/^ {2}- models\[0\] \(-\)\.id: /),

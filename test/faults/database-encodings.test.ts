@@ -24,7 +24,7 @@ test.each(OTHER_ENCODINGS)(
   async (name) => {
     const url = await databaseIn(name, "C");
     const message = `The database (DATABASE_URL) has the encoding ${name}, which cannot store all languages. Create one in UTF8: create database … encoding 'UTF8' locale 'C.UTF-8' template template0.`;
-    expect(await databaseProblem(url)).toBe(message);
+    expect((await databaseProblem(url))?.message).toBe(message);
     await expect(migrate(url, () => Promise.resolve())).rejects.toThrow(message);
   },
 );

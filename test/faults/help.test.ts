@@ -187,12 +187,12 @@ describe("the program of the package", () => {
   });
 
   test("refuses other commands, and prints errors with commands that it has", () => {
-    const unknown = { status: 1, stderr: expect.stringMatching(/^Parley has no command "bench"\.\n/) };
+    const unknown = { status: 78, stderr: expect.stringMatching(/^Parley has no command "bench"\.\n/) };
     expect(run("bench")).toMatchObject(unknown);
     expect(run("help", "bench")).toMatchObject(unknown);
     const option =
       /^Parley has no option "--port": settings are variables of the environment or of the file \.env/;
-    expect(run("--port", "5000")).toMatchObject({ status: 1, stderr: expect.stringMatching(option) });
+    expect(run("--port", "5000")).toMatchObject({ status: 78, stderr: expect.stringMatching(option) });
     expect(run("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const held = "run `npm run release -- --drop`, or `npm start`; `-- --apply` runs it";
     expect(asInstalled(held, "npx parley")).toBe(

@@ -25,7 +25,7 @@ test(
       const { code, stderr } = await runToEnd(program, env, ...options);
       expect({ program, code, stderr }).toEqual({
         program,
-        code: 1,
+        code: 78,
         stderr: expect.stringContaining(missing),
       });
       expect(existsSync(file)).toBe(false);

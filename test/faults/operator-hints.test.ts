@@ -70,7 +70,7 @@ test(
     writeFileSync(file, "");
     const dataDir = join(file, "data");
     expect(await runToEnd("cli/restore", { ...env, DATA_DIR: dataDir }, backup)).toMatchObject({
-      code: 1,
+      code: 78,
       stderr: `DATA_DIR ${dataDir} cannot be used: ${file} is a file. Set DATA_DIR to a folder.\n`,
     });
     const { code, stderr } = await runToEnd("cli/key-create", env, "--expires-at", "2020-01-31T12:00:00Z");

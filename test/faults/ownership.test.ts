@@ -47,7 +47,7 @@ test.each(["main", "cli/org-create"])(
   async (program) => {
     const { dataDir, files } = await leftByRoot();
     const { code, output } = await startAsUser(program, dataDir);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     const lines = output.trimEnd().split("\n");
     expect(lines[0]).toBe("These files belong to another user, probably because Parley was started as root:");
     for (const file of files) expect(output).toContain(`  ${join(dataDir, file)} (owner: `);
@@ -60,7 +60,7 @@ test.each(["/var/lib", "/var/lib/of-nobody", "/usr"])(
   "with DATA_DIR %s, an ordinary user is told how to get a folder of their own, not to take that of the system",
   async (dataDir) => {
     const { code, output } = await startAsUser("cli/org-create", dataDir);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(output).not.toContain("chown");
     const own = dataDir.endsWith("nobody") ? dataDir : join(dataDir, "parley");
     expect(output.trimEnd().split("\n").at(-1)).toBe(`  sudo install -d -o ${USER_NAME} -m 700 '${own}'`);
@@ -69,7 +69,7 @@ test.each(["/var/lib", "/var/lib/of-nobody", "/usr"])(
 
 test("a folder that the kernel refuses, as below /proc, ends the start with an error", async () => {
   const { code, output } = await startAsUser("main", "/proc/parley");
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   expect(output).toContain("DATA_DIR /proc/parley cannot be created in /proc");
 });
 
@@ -95,7 +95,7 @@ test(
     if (isRoot) for (const path of [dataDir, file]) chownSync(path, nobody.uid!, nobody.gid!);
     const env = { ...settings, DATA_DIR: dataDir, HOME: "/" };
     const { code, stderr } = await runAt({ cwd: "/", ...nobody }, "main", env);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
       /^The file \S+encryption-keys cannot be read by the user \S+ \(EACCES\)\. Let this user read .*: chmod 600 '\S+'$/,
     );

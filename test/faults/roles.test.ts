@@ -135,7 +135,7 @@ test.each([
       ROW_LEVEL_SECURITY: "true",
     };
     const { code, stderr } = await runToEnd("main", env);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+    expect({ code, stderr }).toMatchObject({ code: 78, stderr: expect.stringMatching(message) });
     expect(stderr).toContain("npm run database:roles");
   },
   LONG,
@@ -148,7 +148,7 @@ test(
     const jobs = { DATABASE_JOBS_URL: as(owner, "parley_nobody") };
     const env = { ...SETTINGS, ...jobs, DATABASE_OWNER_URL: owner, DATABASE_URL: as(owner, "parley_nobody") };
     const { code, stderr } = await runToEnd("cli/migrate", { ...env, DATA_DIR: emptyFolder() });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stderr).toContain("has no role parley_nobody");
     expect(stderr).toContain("or correct its name in DATABASE_URL");
   },
@@ -161,7 +161,7 @@ test(
     const url = await emptyDatabase();
     const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: url, ROW_LEVEL_SECURITY: "true" };
     expect(await runToEnd("main", env)).toMatchObject({
-      code: 1,
+      code: 78,
       stderr: expect.stringContaining("ROW_LEVEL_SECURITY is set"),
     });
     expect(await query(url, "select from organizations")).toEqual([]);
@@ -183,7 +183,10 @@ test(
       ROW_LEVEL_SECURITY: "true",
     };
     const { code, stderr } = await runToEnd("main", env);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot see the jobs/) });
+    expect({ code, stderr }).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/cannot see the jobs/),
+    });
   },
   LONG,
 );

@@ -23,7 +23,7 @@ describe("startup with invalid settings", () => {
   test("refuses arguments, which would have no effect", async () => {
     const { code, stderr } = await runToEnd("main", SETTINGS, "--port", "5000");
     expect([code, stderr]).toEqual([
-      1,
+      78,
       'The server takes no arguments; got "--port". Its settings come from the environment and from .env: see docs/settings.md.\n',
     ]);
   });
@@ -53,7 +53,7 @@ describe("startup with invalid settings", () => {
       TRUST_PROXY: "127.0.0.1,proxy",
       LOG_LEVEL: "loud",
     });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stdout).toBe("");
     const [headline, ...problems] = lines(stderr);
     expect(headline).toBe("These settings are invalid:");
@@ -90,7 +90,7 @@ describe("startup with invalid settings", () => {
 
   test("requires ENCRYPTION_KEYS for an external database", async () => {
     const { code, stderr } = await runToEnd("main", { DATABASE_URL: "postgres://127.0.0.1:1/nowhere" });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(lines(stderr)).toEqual([
       "These settings are invalid:",
       "  - ENCRYPTION_KEYS must be set if DATABASE_URL is",
@@ -103,7 +103,7 @@ describe("startup with invalid settings", () => {
       BOOTSTRAP_SECRET_KEY: key.replaceAll(" ", "-"),
       BOOTSTRAP_PUBLIC_KEY: key.replaceAll(" ", "-"),
     });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(lines(stderr)).toEqual([
       "These settings are invalid:",
       "  - BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys",
@@ -112,7 +112,7 @@ describe("startup with invalid settings", () => {
 
   test("requires PUBLIC_BASE_URL for callbacks of Vapi", async () => {
     const { code, stderr } = await runToEnd("main", { VAPI_API_KEY: "key" });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(lines(stderr)).toEqual([
       "These settings are invalid:",
       "  - PUBLIC_BASE_URL must be set if VAPI_API_KEY is: Vapi sends its callbacks there",
@@ -121,7 +121,7 @@ describe("startup with invalid settings", () => {
 
   test("is refused by commands too", async () => {
     const { code, stdout, stderr } = await runToEnd("cli/org-create", { PORT: "-1" }, "--name", "Nobody's");
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stdout).toBe("");
     expect(stderr).toMatch(/^These settings are invalid:\n {2}- PORT must be .*\n$/);
   });
@@ -161,7 +161,7 @@ test(
     const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
     const ENCRYPTION_KEYS = "another encryption key without the one before";
     const { code, stdout, stderr } = await runToEnd("main", { ...env, ENCRYPTION_KEYS });
-    expect([code, stdout]).toEqual([1, ""]);
+    expect([code, stdout]).toEqual([78, ""]);
     expect(lines(stderr)).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks .* new,old\.$/)]);
     const both = await startServer({
       ...env,
@@ -176,7 +176,7 @@ test.each(["/dev/null", "/dev/null/data"])(
   "a DATA_DIR that cannot be created is reported in one line: %s",
   async (folder) => {
     const { code, stderr } = await runToEnd("main", { DATA_DIR: folder });
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(lines(stderr)).toEqual([expect.stringMatching(/^DATA_DIR .*\/dev\/null/)]);
   },
 );
@@ -224,7 +224,7 @@ test(
     const DATABASE_URL = await preparedDatabase();
     await statement(DATABASE_URL, "insert into knex_migrations (name, batch) values ('999-tomorrow', 99)");
     const { code, stdout, stderr } = await runToEnd("main", { ...SETTINGS, DATABASE_URL });
-    expect([code, stdout]).toEqual([1, ""]);
+    expect([code, stdout]).toEqual([78, ""]);
     expect(lines(stderr)).toEqual([
       "A newer version of Parley has upgraded this database (migration 999-tomorrow): start that version or a later one, or restore a backup made before the upgrade.",
     ]);

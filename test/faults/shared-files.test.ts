@@ -74,12 +74,18 @@ test(
 describe.each([
   [
     "is away",
+    1,
     { S3_ENDPOINT: "http://127.0.0.1:1" },
     /cannot be reached for s3:\/\/files .* correct S3_ENDPOINT/,
   ],
-  ["refuses the key", { S3_ACCESS_KEY_ID: "other" }, /refuses the credentials .* Correct S3_ACCESS_KEY_ID/],
-  ["does not exist", { S3_BUCKET: "nowhere" }, /The bucket "nowhere" .* does not exist .* S3_ENDPOINT/],
-])("a bucket for files that %s", (_name, wrong, says) => {
+  [
+    "refuses the key",
+    78,
+    { S3_ACCESS_KEY_ID: "other" },
+    /refuses the credentials .* Correct S3_ACCESS_KEY_ID/,
+  ],
+  ["does not exist", 78, { S3_BUCKET: "nowhere" }, /The bucket "nowhere" .* does not exist .* S3_ENDPOINT/],
+])("a bucket for files that %s", (_name, code, wrong, says) => {
   test(
     "is explained by its setting, by files:adopt and by restore",
     async () => {
@@ -91,7 +97,7 @@ describe.each([
       const server = await startServer(env);
       await upload(server.api);
       await server.end("SIGTERM");
-      const explained = { code: 1, stderr: expect.stringMatching(says) };
+      const explained = { code, stderr: expect.stringMatching(says) };
       expect(await runToEnd("cli/files-adopt", { ...env, ...bucket })).toMatchObject(explained);
       const backup = join(emptyFolder(), "backup");
       expect(await runToEnd("cli/backup", env, backup)).toMatchObject({ code: 0 });

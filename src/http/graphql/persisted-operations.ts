@@ -5,6 +5,7 @@ import { z } from "zod";
 import { DomainError } from "../../platform/errors";
 import ownOperations from "./own-operations.json";
 import { subscriptionRules } from "./subscription-document";
+import { mistake } from "../../platform/mistake";
 
 /** Apollo's persisted query manifest. */
 const Manifest = z.object({
@@ -36,8 +37,10 @@ export interface OperationParams {
  */
 export function readManifest(path: string): PersistedOperation[] {
   const refuse = (lines: readonly string[]) =>
-    new Error(
-      `GRAPHQL_PERSISTED_MANIFEST ${path} is invalid:\n${lines.map((line) => `  - ${line}`).join("\n")}`,
+    mistake(
+      new Error(
+        `GRAPHQL_PERSISTED_MANIFEST ${path} is invalid:\n${lines.map((line) => `  - ${line}`).join("\n")}`,
+      ),
     );
   let content: unknown;
   try {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import contract from "./catalog.json";
+import { mistake } from "../mistake";
 
 export const CHANNELS = ["VOICE", "TEXT", "SMS"] as const;
 /** A channel of conversation: voice, text chat or SMS. */
@@ -122,7 +123,9 @@ export function loadCatalog(file?: string): Catalog {
   const base = contract as Catalog;
   if (file === undefined) return base;
   const fail = (lines: string[]): never => {
-    throw new Error(`CATALOG_FILE ${file} is invalid:\n${lines.map((line) => `  - ${line}`).join("\n")}`);
+    throw mistake(
+      new Error(`CATALOG_FILE ${file} is invalid:\n${lines.map((line) => `  - ${line}`).join("\n")}`),
+    );
   };
   const json = readJson(file, (line) => fail([line]));
   const parsed = Entries.safeParse(json);

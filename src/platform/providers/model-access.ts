@@ -1,6 +1,7 @@
 import type { Catalog } from "../catalog/load-catalog";
 import type { Models } from "../ports/ports";
 import type { Config } from "../settings/config";
+import { mistake } from "../mistake";
 
 type Credentials = Models["credentials"];
 
@@ -21,7 +22,7 @@ function providerCredentials({ providerVariables: given }: Config, { providers }
       const apiKey = given[`${prefixOf(id)}_API_KEY`];
       const baseUrl = given[`${prefixOf(id)}_BASE_URL`];
       if (baseUrl !== undefined && !(URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)))
-        throw new Error(`${prefixOf(id)}_BASE_URL must be an http or https URL; got "${baseUrl}".`);
+        throw mistake(new Error(`${prefixOf(id)}_BASE_URL must be an http or https URL; got "${baseUrl}".`));
       return [id, { ...(apiKey !== undefined && { apiKey }), ...(baseUrl !== undefined && { baseUrl }) }];
     }),
   );
@@ -37,8 +38,10 @@ function fallbackModel(settings: Config, { providers }: Catalog, known: Credenti
     };
   const provider = providers.find(({ id }) => prefixOf(id) === prefixOf(by ?? ""))?.id;
   if (provider === undefined)
-    throw new Error(
-      `MODEL_PROVIDER must be a provider of the catalog (${providers.map(({ id }) => id).join(", ")}); got "${by}".`,
+    throw mistake(
+      new Error(
+        `MODEL_PROVIDER must be a provider of the catalog (${providers.map(({ id }) => id).join(", ")}); got "${by}".`,
+      ),
     );
   return { model: { provider, model }, credential: { guarded: false, ...known[provider] } };
 }

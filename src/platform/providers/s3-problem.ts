@@ -1,4 +1,5 @@
 import { isNetworkFailure } from "../network-failures";
+import { mistake } from "../mistake";
 import type { Config } from "../settings/config";
 
 /** A store, as far as an error names it. */
@@ -39,7 +40,19 @@ export function s3Problem(cause: unknown, store: Store): Error {
     error.name === "CredentialsProviderError" ||
     isNetworkFailure(error) ||
     isUnreadable(error);
-  return isOfStore ? new Error(explanation(error, store), { cause }) : error;
+  if (!isOfStore) return error;
+  const problem = new Error(explanation(error, store), { cause });
+  return isMistake(error) ? mistake(problem) : problem;
+}
+
+/** Refusals that end by themselves: with a new token, or the right time. */
+const PASSING = /^(Expired\w+|TokenRefreshRequired|RequestTimeTooSkewed)$/;
+
+/** Whether a setting or a right must be corrected. */
+function isMistake(error: S3Error): boolean {
+  const status = error.$metadata?.httpStatusCode ?? 0;
+  if (PASSING.test(error.name) || status >= 500) return false;
+  return [301, 403, 404].includes(status) || REGION.has(error.name) || isUnreadable(error);
 }
 
 /** Whether the SDK could not read an answer, for example because it is HTML. */

@@ -10,6 +10,7 @@ import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { TRACING_SETTINGS } from "./tracing-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
+import { mistake } from "../mistake";
 
 const firstKey = z
   .string()
@@ -223,8 +224,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
   if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
     problems.push("PUBLIC_BASE_URL must be set if VAPI_API_KEY is: Vapi sends its callbacks there");
   problems.push(...modelProblems(config), ...graphqlProblems(config));
-  if (problems.length > 0)
-    throw new Error(`These settings are invalid:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
+  if (problems.length > 0) throw mistake(new Error(listOf(problems)));
   return {
     ...config,
     embedded,
@@ -234,6 +234,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ne
     providerVariables: providerVariables(env, OTHER_SETTINGS),
   };
 }
+
+const listOf = (problems: readonly string[]): string =>
+  `These settings are invalid:\n${problems.map((line) => `  - ${line}`).join("\n")}`;
 
 /** Settings of the service itself, such as VAPI_API_KEY, that look like those of a model provider. */
 const OTHER_SETTINGS = Object.keys(SETTINGS).filter((name) => !(name in MODEL_SETTINGS));

@@ -4,6 +4,7 @@ import { parseEnv } from "node:util";
 import { readConfig, type Config } from "./config";
 import { misspelledSettings } from "./misspelled";
 import { thisUser } from "./this-user";
+import { mistake } from "../mistake";
 
 const FILE = ".env";
 /** Of the empty settings, only this one leads to other data. */
@@ -46,9 +47,11 @@ function readable(file: string): string {
     const path = resolve(file);
     const user = thisUser();
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
-    throw new Error(
-      `${path} cannot be read by the user ${user}: it belongs to another user. To make it readable, run:\n  sudo chown ${user} '${path}'`,
-      { cause: error },
+    throw mistake(
+      new Error(
+        `${path} cannot be read by the user ${user}: it belongs to another user. To make it readable, run:\n  sudo chown ${user} '${path}'`,
+        { cause: error },
+      ),
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD, withVerification } from "../../settings/database-url";
+import { mistake } from "../../mistake";
 import ADVICE from "./connection-advice.json";
 import { databaseProblem, explanationOf, isExplained } from "./database-problem";
 import { workerProblem } from "./worker-problem";
@@ -47,8 +48,23 @@ export async function openClient(url: string, name: string, options?: string): P
 }
 
 /** An error that says which database cannot be connected to, with the setting that names it and a remedy. */
-const connectionError = (cause: unknown, url: string): Error =>
-  explanationOf(connectionProblem(cause, url), cause);
+function connectionError(cause: unknown, url: string): Error {
+  const error = explanationOf(connectionProblem(cause, url), cause);
+  return isMistake(cause, url) ? mistake(error) : error;
+}
+
+/**
+ * Codes of refusals that stay until somebody changes a setting, a right or a certificate. A host that is not known or does
+ * not answer may only be starting.
+ */
+const MISTAKES =
+  /^(NO_\w+|POOLER|EACCES|28P01|28000|3D000|42501|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|ERR_(TLS_CERT|OSSL)_\w+)$/;
+
+const namesNoDatabase = (url: string): boolean => new URL(url).pathname.length < 2;
+
+/** Whether a database cannot be connected to before the operator has corrected something. */
+const isMistake = (error: unknown, url: string): boolean =>
+  namesNoDatabase(url) || MISTAKES.test(codeOf(error)) || (error as { syscall?: string }).syscall === "open";
 
 /** SQLSTATE of a PostgreSQL, a database or a role that has no connections left, or of a PostgreSQL that starts or stops. */
 const NO_CONNECTION = /^(53300|57P0[123])$/;
@@ -78,7 +94,7 @@ function connectionProblem(error: unknown, url: string): string {
     code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error).replace(/\.$/, "");
   const advice = adviceFor(code, setting);
   // A name that is missing may be part of a password: the address is then not the one that was meant.
-  if (new URL(url).pathname.length < 2)
+  if (namesNoDatabase(url))
     return `Cannot connect to the database${setting ? ` (${setting})` : ""}. Its URL names no database; ${ENCODE_PASSWORD}.`;
   const names = namesIn((error as { cert?: PeerCertificate }).cert);
   return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}${names}`;

@@ -10,6 +10,7 @@ import { makeDataDir } from "../embedded/place";
 import { refuseUnfinished } from "./holds";
 import { openClient } from "./open-client";
 import { refuseMoved } from "./refuse-moved";
+import { mistake } from "../../mistake";
 
 /** An open database: its URLs, and a function that releases it. */
 export interface OpenDatabase {
@@ -93,7 +94,7 @@ export async function withEncryptionKeys(config: Config, url: string): Promise<C
   if ((await keptEncryptionKeys(DATA_DIR)) === undefined) {
     if (await hasSecrets(url)) {
       await refuseRemains(url);
-      throw new Error(keysMissing(DATA_DIR));
+      throw mistake(new Error(keysMissing(DATA_DIR)));
     }
     await makeDataDir(DATA_DIR);
     await keepEncryptionKeys(DATA_DIR, [randomBytes(32).toString("base64url")]);
@@ -134,7 +135,7 @@ export const keptEncryptionKeys = (dataDir: string): Promise<string[] | undefine
     (text) => text.split(",").map((key) => key.trim()),
     (error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
-      throw new Error(keysUnreadable(dataDir, error), { cause: error });
+      throw mistake(new Error(keysUnreadable(dataDir, error), { cause: error }));
     },
   );
 
@@ -157,10 +158,12 @@ export async function keepEncryptionKeys(dataDir: string, keys: readonly string[
 export async function addEncryptionKey(dataDir: string): Promise<string> {
   const kept = await keptEncryptionKeys(dataDir);
   if (kept === undefined)
-    throw new Error(
-      (await hasEmbedded(dataDir))
-        ? keysMissing(dataDir)
-        : `DATA_DIR ${dataDir} has no encryption keys yet. Start the server once first.`,
+    throw mistake(
+      new Error(
+        (await hasEmbedded(dataDir))
+          ? keysMissing(dataDir)
+          : `DATA_DIR ${dataDir} has no encryption keys yet. Start the server once first.`,
+      ),
     );
   const file = keysFile(dataDir);
   const keys = [randomBytes(32).toString("base64url"), ...kept];

@@ -3,6 +3,7 @@ import type { Knex } from "knex";
 import pg from "pg";
 import { connect, DIRECT_MARK, SESSION_SETTINGS } from "./connect";
 import { explained, openClient } from "./open-client";
+import { mistake } from "../../mistake";
 
 /**
  * Checks that a pool of `connect` has direct connections. A lock taken through a pooler would stay with one of its
@@ -54,7 +55,7 @@ export async function refuseUnfitPooler(url: string, prepares: boolean): Promise
     const { rows } = await client.query<Facts>(FACTS, [Object.keys(SESSION_SETTINGS)]);
     await client.query("commit");
     const problem = lackingSettings(rows[0]!);
-    if (problem !== undefined) throw new Error(problem);
+    if (problem !== undefined) throw mistake(new Error(problem));
     if (prepares) await refuseForgetful(client, url);
   } finally {
     await client.end();
@@ -75,7 +76,7 @@ async function refuseForgetful(client: pg.Client, url: string): Promise<void> {
       for (const each of [client, other]) await each.query(prepared);
   } catch (error) {
     throw CONFUSED.includes(String((error as { code?: unknown }).code))
-      ? new Error(FORGETFUL, { cause: error })
+      ? mistake(new Error(FORGETFUL, { cause: error }))
       : error;
   } finally {
     await other.end();
@@ -86,9 +87,11 @@ const FORGETFUL =
   "The pooler of DATABASE_URL does not keep prepared statements. Set DATABASE_PREPARE=off; or, with PgBouncer 1.21 or later, set max_prepared_statements in pgbouncer.ini and reload PgBouncer.";
 
 function refuseStatementMode(cause: unknown): never {
-  throw new Error(
-    `The pooler of DATABASE_URL does not accept transactions: ${(cause as Error).message}. Set pool_mode = transaction for this database in pgbouncer.ini, and reload PgBouncer.`,
-    { cause },
+  throw mistake(
+    new Error(
+      `The pooler of DATABASE_URL does not accept transactions: ${(cause as Error).message}. Set pool_mode = transaction for this database in pgbouncer.ini, and reload PgBouncer.`,
+      { cause },
+    ),
   );
 }
 

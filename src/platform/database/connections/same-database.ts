@@ -1,5 +1,6 @@
 import type { Config } from "../../settings/config";
 import { openClient } from "./open-client";
+import { mistake } from "../../mistake";
 
 /** `system` is the same in all copies of a PostgreSQL. */
 const FACTS = `
@@ -41,8 +42,10 @@ export async function refuseOtherDatabases(
     const found = await known(config[name]!);
     if (!found) continue;
     if (found.system !== own.system)
-      throw new Error(
-        `${name} names another PostgreSQL than DATABASE_URL. Name the same database in both, by another role or past a pooler.`,
+      throw mistake(
+        new Error(
+          `${name} names another PostgreSQL than DATABASE_URL. Name the same database in both, by another role or past a pooler.`,
+        ),
       );
     refuseOtherName(name, found, own);
   }
@@ -55,7 +58,9 @@ export function refuseOtherName(
   own: Pick<ServerFacts, "database">,
 ): void {
   if (found.database !== own.database)
-    throw new Error(
-      `${setting} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,
+    throw mistake(
+      new Error(
+        `${setting} names the database "${found.database}", but DATABASE_URL names "${own.database}". Name the same database in both.`,
+      ),
     );
 }

@@ -2,6 +2,7 @@ import type pg from "pg";
 import { databaseUrlProblem } from "../../settings/database-url";
 import { refuseWorker } from "./refuse-worker";
 import { openClient } from "./open-client";
+import { mistake } from "../../mistake";
 
 /** Oldest supported major version of PostgreSQL. */
 const MIN_VERSION = 15;
@@ -30,14 +31,14 @@ interface Facts {
  * Why the service cannot use a database, which is not changed; undefined if it can, or if the URL is invalid, which the
  * server reports together with other settings. `npm start` asks before it builds, so this file imports little.
  */
-export async function databaseProblem(url: string): Promise<string | undefined> {
+export async function databaseProblem(url: string): Promise<Error | undefined> {
   if (databaseUrlProblem(url) !== undefined) return undefined;
   try {
     const client = await openClient(url, "parley check");
     await refuseUnsuitable(client).finally(() => client.end());
     return undefined;
   } catch (error) {
-    return (error as Error).message;
+    return error as Error;
   }
 }
 
@@ -46,7 +47,7 @@ export async function refuseUnsuitable(client: pg.Client): Promise<void> {
   const { rows } = await client.query<Facts>(SUITABILITY, [EXTENSIONS]);
   const { version, missing, encoding, used, hasCitus } = rows[0]!;
   const problem = tooOld(version) ?? lacksExtensions(missing) ?? (used ? undefined : notUtf8(encoding));
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw mistake(new Error(problem));
   if (hasCitus) await refuseWorker(client);
 }
 

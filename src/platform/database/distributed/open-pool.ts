@@ -3,6 +3,7 @@ import { connect, type ConnectOptions } from "../connections/connect";
 import type { Client } from "../knex-client/client";
 import { readViews, type View } from "./views";
 import { isDistributed } from "../migrations/is-distributed";
+import { mistake } from "../../mistake";
 
 /**
  * Opens a connection pool that knows whether the rows of organizations are distributed.
@@ -14,7 +15,9 @@ export async function openPool(url: string, options: ConnectOptions): Promise<Kn
     if (!(await isDistributed(db))) return db;
     const setting = unsupported(options);
     if (setting !== undefined)
-      throw new Error(`Citus distributes this database, which ${setting} does not support: unset it.`);
+      throw mistake(
+        new Error(`Citus distributes this database, which ${setting} does not support: unset it.`),
+      );
     const { settings } = db.client as Client; // as connect makes it
     settings.isDistributed = true;
     settings.rewrite = await readViews(async (text) => (await db.raw<{ rows: View[] }>(text)).rows);

@@ -1,6 +1,7 @@
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { thisUser } from "../../settings/this-user";
+import { mistake } from "../../mistake";
 
 /** Maximum number of files named in the message. */
 const MAX_NAMED = 8;
@@ -21,7 +22,7 @@ interface ForeignFile {
  */
 export async function checkOwnership(dataDir: string): Promise<void> {
   const problem = await folderProblem(dataDir);
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw mistake(new Error(problem));
 }
 
 /** Why this user cannot use DATA_DIR, and what helps; undefined if nothing is in the way. */

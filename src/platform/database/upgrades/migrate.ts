@@ -9,6 +9,7 @@ import { interruptOnlineSteps } from "./online-steps";
 import { explained, openClient } from "../connections/open-client";
 import { refusePooler } from "../connections/pooler";
 import { refuseUnsuitable } from "../connections/suitable";
+import { mistake } from "../../mistake";
 
 /** Key of the advisory lock that serializes migrations. */
 const LOCK_KEY = 7_265_781_213;
@@ -88,9 +89,11 @@ function refuseToMigrate(error: unknown, url: string): never {
       { cause: error },
     );
   if (!/permission denied|must be owner/.test(message)) throw error;
-  throw new Error(
-    `The role "${role}" may not migrate the database (${reason}). Set DATABASE_OWNER_URL to the URL of the role that owns the tables; for a new database, make that role its owner: ALTER DATABASE … OWNER TO ….`,
-    { cause: error },
+  throw mistake(
+    new Error(
+      `The role "${role}" may not migrate the database (${reason}). Set DATABASE_OWNER_URL to the URL of the role that owns the tables; for a new database, make that role its owner: ALTER DATABASE … OWNER TO ….`,
+      { cause: error },
+    ),
   );
 }
 
@@ -149,7 +152,9 @@ async function refuseNewer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>("select name from knex_migrations order by id");
   const unknown = rows.filter(({ name }) => !(name in migrations)).at(-1);
   if (unknown)
-    throw new Error(
-      `A newer version of Parley has upgraded this database (migration ${unknown.name}): start that version or a later one, or restore a backup made before the upgrade.`,
+    throw mistake(
+      new Error(
+        `A newer version of Parley has upgraded this database (migration ${unknown.name}): start that version or a later one, or restore a backup made before the upgrade.`,
+      ),
     );
 }

@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Config } from "../../settings/config";
 import { limitLockWaits, type Waiting } from "./lock-waits";
 import { openClient } from "../connections/open-client";
+import { mistake } from "../../mistake";
 
 /** Names of the database roles. */
 export interface Roles {
@@ -78,8 +79,10 @@ export async function keepRights(db: Knex, config: Config, waiting: Waiting): Pr
     [[serving, jobs]],
   );
   if (rows.length > 0)
-    throw new Error(
-      `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`, or correct its name in DATABASE_URL or DATABASE_JOBS_URL.`,
+    throw mistake(
+      new Error(
+        `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`, or correct its name in DATABASE_URL or DATABASE_JOBS_URL.`,
+      ),
     );
   await db.transaction(async (trx) => {
     await limitLockWaits(trx, waiting);
