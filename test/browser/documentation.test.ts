@@ -5,7 +5,7 @@ import { STATUS } from "../../src/http/errors/error-body";
 import { EVENT_NAMES } from "../../src/platform/database/tables/event-names";
 import { SETTINGS } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
-import { launchBrowser, observe, type PageActivity } from "../support/browser";
+import { launchBrowser, observe, pasted, WITHOUT_CLIPBOARD, type PageActivity } from "../support/browser";
 import { PAGES } from "../support/snippets";
 
 const app = useApp();
@@ -214,6 +214,18 @@ test.each(["settings", "errors", "rest-routes"])(
     expect(label).toMatch(/Default|Status|Path/);
   },
 );
+
+test("code can be copied where browsers deny the clipboard, as they do without HTTPS", async () => {
+  const other = await page.context().newPage();
+  await other.addInitScript(WITHOUT_CLIPBOARD);
+  await other.goto(`${app.url}/docs/versions`);
+  await other.getByRole("button", { name: "Copy" }).first().click();
+  await other.getByRole("button", { name: "Copied" }).waitFor();
+  const words = (text: string) => text.trim().split(/\s+/);
+  const code = await other.locator("pre code").first().innerText();
+  expect(words(await pasted(other, "#searchField"))).toEqual(words(code));
+  await other.close();
+});
 
 test("the menu opens the list of pages on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 700 });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { pasted, WITHOUT_CLIPBOARD } from "../support/browser";
 import { WidgetSite } from "../support/widget-page";
 
 const app = useApp({ WORKER: "on" });
@@ -30,6 +31,25 @@ describe("the demo page", () => {
     await elsewhere.frame.getByText("Copied.").waitFor();
     const embedded = await site.visit({ place: "none", html: iframe! });
     await embedded.frame.getByText("Copied.").waitFor();
+  });
+
+  test("copies a snippet where browsers deny the clipboard, as they do without HTTPS", async () => {
+    const id = await site.assistant();
+    const { page } = await site.open(`/widget/demo?assistantId=${id}`, {}, WITHOUT_CLIPBOARD);
+    await page.getByRole("button", { name: "Copy the code with values" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    await page.evaluate(`document.body.append(document.createElement("input"))`);
+    expect(await pasted(page, "input")).toContain("CompanionWidget.initializeAssistant");
+  });
+
+  test.each([1440, 360])("fits a window of %i pixels with a long name of an assistant", async (width) => {
+    const id = await site.assistant({ name: "N".repeat(200) });
+    await site.assistant({ name: "Two " + "long words ".repeat(20) });
+    for (const path of ["/widget/demo", `/widget/demo?assistantId=${id}`]) {
+      const { page } = await site.open(path, { viewport: { width, height: 800 } });
+      await page.locator("main").getByText("N".repeat(20)).first().waitFor({ state: "attached" });
+      expect([path, await page.evaluate(OUTSIDE)]).toEqual([path, []]);
+    }
   });
 
   test("lists the existing assistants", async () => {
@@ -76,6 +96,11 @@ describe("the demo page", () => {
     });
   });
 });
+
+/** Buttons and menus that are wider than their part of the page. */
+const OUTSIDE = `[...document.querySelectorAll("main button, main select")]
+  .filter((one) => one.getBoundingClientRect().right > (one.closest(".words") ?? document.querySelector("main")).getBoundingClientRect().right)
+  .map(({ outerHTML }) => outerHTML.slice(0, 80))`;
 
 interface Covered {
   /** Texts and boxes that intersect the bubble. */

@@ -116,3 +116,13 @@ export function observe(page: Page, serverUrl: string): PageActivity {
   page.on("pageerror", (error) => errors.push(error.message));
   return { elsewhere, errors, failed };
 }
+
+/** Takes the clipboard from a page, as browsers do without HTTPS. A script to add before the page is opened. */
+export const WITHOUT_CLIPBOARD = `Object.defineProperty(navigator, "clipboard", { value: undefined })`;
+
+/** What is pasted into a field of one line. */
+export async function pasted(page: Page, field: string): Promise<string> {
+  await page.focus(field);
+  await page.keyboard.press("Control+V");
+  return page.inputValue(field);
+}

@@ -1,4 +1,5 @@
 import MiniSearch from "minisearch";
+import { copyText } from "./copy-text";
 import { excerpt, rank, type Found } from "./ranking";
 import { SEARCH_OPTIONS, type Section } from "./search-options.mjs";
 
@@ -86,11 +87,10 @@ for (const block of document.querySelectorAll("pre")) {
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
-  button.addEventListener("click", () => {
-    void navigator.clipboard.writeText(block.querySelector("code")!.textContent).then(() => {
-      button.textContent = "Copied";
-      setTimeout(() => (button.textContent = "Copy"), 1500);
-    });
+  button.addEventListener("click", async () => {
+    const isCopied = await copyText(block.querySelector("code")!);
+    button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
   });
   const frame = document.createElement("div");
   frame.className = "code";

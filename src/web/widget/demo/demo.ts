@@ -79,7 +79,7 @@ function offer(): HTMLElement[] {
     return element(
       "li",
       {},
-      element("button", { type: "button", className: "entry", onclick: choose }, labels[index]!),
+      element("button", { type: "button", className: "entry", dir: "auto", onclick: choose }, labels[index]!),
     );
   });
   return [element("p", { className: "lead" }, "Choose an assistant"), element("ul", {}, ...entries)];

@@ -1,3 +1,4 @@
+import { copyText } from "../../documentation/copy-text";
 import { element } from "./element";
 
 export interface WidgetTarget {
@@ -28,15 +29,19 @@ function snippet(
 ></script>`;
 }
 
-function copyable(code: string): HTMLElement {
+const STATUS_MS = 3_000;
+
+/** @param what words that tell the button from the other ones */
+function copyable(what: string, code: string): HTMLElement {
   const status = element("span", { className: "said", role: "status" });
-  const button = element("button", { type: "button", className: "copy" }, "Copy");
-  button.onclick = () =>
-    navigator.clipboard.writeText(code).then(
-      () => (status.textContent = "Copied"),
-      () => getSelection()?.selectAllChildren(text),
-    );
+  const button = element("button", { type: "button", className: "copy", ariaLabel: `Copy ${what}` }, "Copy");
   const text = element("code", {}, code);
+  let timer = 0;
+  button.onclick = async () => {
+    clearTimeout(timer);
+    status.textContent = (await copyText(text)) ? "Copied" : "Selected; press Ctrl+C";
+    timer = setTimeout(() => (status.textContent = ""), STATUS_MS);
+  };
   return element("div", { className: "code" }, element("pre", { tabIndex: 0 }, text), status, button);
 }
 
@@ -51,9 +56,9 @@ export const snippets = (target: WidgetTarget): HTMLElement =>
     {},
     element("h2", {}, "Add it to your page"),
     element("p", {}, "A button in a corner that opens the assistant:"),
-    copyable(snippet(target, "bubble")),
+    copyable("the code of the button", snippet(target, "bubble")),
     element("p", {}, "Or inside an element of the page:"),
-    copyable(snippet(target, "iframe")),
+    copyable("the code of the element", snippet(target, "iframe")),
     element("p", {}, "Values for the prompt’s {variables}, whenever the page knows them:"),
-    copyable(INITIALIZE),
+    copyable("the code with values", INITIALIZE),
   );
