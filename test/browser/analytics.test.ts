@@ -213,6 +213,78 @@ test("escapes markup in names, labels, reasons and messages, and formulas in CSV
   expect(observed).toEqual(NOTHING);
 });
 
+test("keeps the selected assistant in its menu in a period without its conversations", async () => {
+  await open();
+  await choice("Assistant").selectOption(frontDesk);
+  await page.getByRole("heading", { name: "Conversations by day" }).waitFor();
+  await page.goto(`${page.url()}&first=2025-01-01&last=2025-01-02`);
+  await heading("No conversations like these in this period").waitFor();
+  expect(await choice("Assistant").inputValue()).toBe(frontDesk);
+  expect(await choice("Assistant").locator("option:checked").innerText()).toBe("Selected assistant");
+});
+
+describe("with long names and texts from right to left", () => {
+  const ARABIC = "مرحبا. متى تفتحون؟ (اليوم)";
+  let link: string;
+  beforeAll(async () => {
+    const { api } = await app.otherOrganization();
+    const names = ["N".repeat(250), "Twin", "Twin"];
+    const ids = await Promise.all(names.map((name) => quietAssistant(api, { name })));
+    for (const id of ids) await say(api, await newChat(api, id), ARABIC, "USER");
+    link = await linkOf(api);
+  });
+
+  test.each([1280, 390])("shows the figures of assistants in a window of %i pixels", async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    await open(link);
+    const table = region("Table: Assistants");
+    await table.locator("tbody tr").first().waitFor();
+    expect(await table.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
+  });
+
+  test("tells assistants of the same name apart in the menu", async () => {
+    await open(link);
+    const options = await choice("Assistant").locator("option").allInnerTexts();
+    expect(options.filter((text) => /^Twin \(.+\)$/.test(text))).toHaveLength(2);
+  });
+
+  test("writes each text in its own direction", async () => {
+    await open(link);
+    const direction = (one: Element) => getComputedStyle(one).direction;
+    expect(await rows().first().locator("bdi").first().evaluate(direction)).toBe("rtl");
+    expect(await rows().first().getByText("Chat").evaluate(direction)).toBe("ltr");
+    await rows().first().getByRole("button").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(ARABIC).nth(1).waitFor();
+    const texts = [dialog.getByRole("heading"), dialog.locator(".user .words")];
+    for (const text of texts) expect(await text.evaluate(direction)).toBe("rtl");
+  });
+});
+
+test("its fields and menus have borders of sufficient contrast", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await open();
+    const contrasts = await page.evaluate<number[]>(BORDER_CONTRASTS);
+    expect(contrasts.length).toBeGreaterThanOrEqual(5);
+    expect(Math.min(...contrasts)).toBeGreaterThanOrEqual(3);
+  }
+});
+
+/** Contrast of the border of each field and menu with its own background, as WCAG 2.2 computes it. */
+const BORDER_CONTRASTS = `(() => {
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const luminance = (color) => {
+    const [red, green, blue] = color.match(/[\\d.]+/g).map((part) => linear(part / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  return [...document.querySelectorAll("select, input")].map((one) => {
+    const { borderTopColor, backgroundColor } = getComputedStyle(one);
+    const [low, high] = [luminance(borderTopColor), luminance(backgroundColor)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  });
+})()`;
+
 const EXPIRED = "Your session has ended";
 const SIGN_IN = "Sign in to analytics";
 const heading = (name: string) => page.getByRole("heading", { name });

@@ -1,5 +1,6 @@
 import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { daysOf, PRESETS, type Choice, type Preset } from "./filters";
+import { labelsOf } from "../widget/demo/labels";
 import type { Channel, ReadStatistics } from "./operations.generated";
 import { BROWSER_ZONE, chooseZone, ZONES } from "./zone";
 
@@ -21,7 +22,7 @@ export function Controls({ choice, assistants, choose, problem }: ControlsProps)
       <Select
         name="Assistant"
         value={choice.assistantId}
-        options={[["", "All assistants"], ...assistants.map((one) => [one.assistantId, one.name] as const)]}
+        options={[["", "All assistants"], ...assistantOptions(assistants, choice.assistantId)]}
         choose={(assistantId) => choose({ ...choice, assistantId })}
       />
       <Select
@@ -41,6 +42,15 @@ export function Controls({ choice, assistants, choose, problem }: ControlsProps)
       />
     </form>
   );
+}
+
+/** Those with conversations in the period and the selected one, which may have none. */
+function assistantOptions(assistants: ControlsProps["assistants"], selected: string): Options {
+  const named = assistants.map(({ assistantId: id, name }) => ({ id, name }));
+  const labels = labelsOf(named);
+  const options = named.map(({ id }, index) => [id, labels[index]!] as const);
+  if (selected === "" || named.some(({ id }) => id === selected)) return options;
+  return [[selected, "Selected assistant"], ...options];
 }
 
 const ZONE_OPTIONS = ZONES.map((name) => [name, name === BROWSER_ZONE ? `${name} (browser)` : name] as const);
@@ -67,7 +77,7 @@ const Select = ({ name, value, options, choose }: SelectProps) => (
     {name}
     <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
       {options.map(([value, name]) => (
-        <option key={value} value={value}>
+        <option key={value} value={value} dir="auto">
           {name}
         </option>
       ))}

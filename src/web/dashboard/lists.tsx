@@ -39,8 +39,8 @@ export function Questions({ questions, open }: { questions: readonly Question[];
             <button type="button" onClick={() => open({ assistantId, id: chatId, title: question })}>
               <span class={reason === "NOT_KNOWN" ? "badge wait" : "badge bad"}>{REASONS[reason]}</span>
               <span class="said">
-                <strong>{question}</strong>
-                {answer !== null && <span>{answer}</span>}
+                <strong dir="auto">{question}</strong>
+                {answer !== null && <span dir="auto">{answer}</span>}
               </span>
               <span class="when">
                 {CHANNEL_NAMES[channel]} · {time(askedAt)}
@@ -102,8 +102,8 @@ const ASSISTANTS_HEAD = (
 
 const AssistantRow = ({ use, maxConversations }: { use: AssistantUse; maxConversations: number }) => (
   <tr>
-    <th scope="row">
-      {use.name} {use.deleted && <span class="badge">Deleted</span>}
+    <th scope="row" class="name">
+      <bdi>{use.name}</bdi> {use.deleted && <span class="badge">Deleted</span>}
     </th>
     <td class="number">{number(use.conversations)}</td>
     <td class="meter" aria-hidden="true">

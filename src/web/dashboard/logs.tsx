@@ -125,13 +125,15 @@ const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) =
                 class="link"
                 onClick={() => open({ assistantId: log.assistantId, id: log.id, title: log.label })}
               >
-                {log.label || "Nobody has spoken"}
+                <bdi>{log.label || "Nobody has spoken"}</bdi>
               </button>
             </th>
             <td class="nowrap">
               <span class={`dot ${log.type.toLowerCase()}`} aria-hidden="true" /> {CHANNEL_NAMES[log.type]}
             </td>
-            <td class="name">{log.assistantName}</td>
+            <td class="name">
+              <bdi>{log.assistantName}</bdi>
+            </td>
             <td class="nowrap">{time(log.createdAt)}</td>
             <td class="number">{number(log.messageCount)}</td>
             <td class="number nowrap">{seconds(log.lengthSeconds)}</td>

@@ -37,7 +37,9 @@ export function Transcript({ log: opened, close, failed }: TranscriptProps) {
     >
       <header>
         <div>
-          <h2 id="transcript-title">{opened.title || "Conversation"}</h2>
+          <h2 id="transcript-title" dir="auto">
+            {opened.title || "Conversation"}
+          </h2>
           {log && <About log={log} />}
         </div>
         <button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current?.close()}>
@@ -111,7 +113,9 @@ function Spoken({ message, answers }: { message: LogMessage; answers: Map<string
               </span>
             )}
           </p>
-          <p class="words">{content}</p>
+          <p class="words" dir="auto">
+            {content}
+          </p>
         </li>
       )}
       {toolCalls.map(({ id, name, arguments: args }) => (
