@@ -52,6 +52,7 @@ import { WidgetChatResolver, WidgetResolver } from "./widget/widget";
 import { CallWorkflowResolver, ChatWorkflowResolver } from "./workflows/chat-workflow";
 import { DeploymentResolver } from "./workflows/deployments";
 import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflows/graph";
+import { WorkflowGraphResolver } from "./workflows/whole-graph";
 import { WorkflowResolver } from "./workflows/workflows";
 
 const RESOLVERS: NonEmptyArray<new () => object> = [
@@ -106,6 +107,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   WorkflowResolver,
   WorkflowNodeResolver,
   WorkflowEdgeResolver,
+  WorkflowGraphResolver,
   DeploymentResolver,
   ChatWorkflowResolver,
   CallWorkflowResolver,

@@ -78,6 +78,7 @@ export const AGENT_TOOLS: Readonly<Record<string, AgentTool>> = {
   createWorkflow: { ...ADDS, shows: GRAPH },
   updateWorkflow: SETS,
   deleteWorkflow: DELETES,
+  replaceWorkflowGraph: { ...SETS, shows: GRAPH },
   createWorkflowNode: ADDS,
   updateWorkflowNode: SETS,
   deleteWorkflowNode: DELETES,

@@ -210,6 +210,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   createWorkflow: "organization",
   updateWorkflow: "organization",
   deleteWorkflow: "organization",
+  replaceWorkflowGraph: "organization",
   createWorkflowNode: "organization",
   updateWorkflowNode: "organization",
   deleteWorkflowNode: "organization",

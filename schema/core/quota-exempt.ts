@@ -20,6 +20,7 @@ const ofAssistant = (...tables: StoredRecord["tables"]): Place => ({
 
 /** Mutations that replace values of a record: when the storage quota is used up, they may make it smaller. */
 export const RESIZED: Readonly<Record<string, Place>> = {
+  replaceWorkflowGraph: { tables: ["workflow_nodes", "workflow_edges"], key: "workflowId", argument: "id" },
   setModelCredential: { tables: ["model_credentials"], key: "provider", argument: "input.provider" },
   setModelMapping: { tables: ["model_mappings"], key: "model", argument: "input.model" },
   updateAllowedOrigins: ofAssistant("theme_configurations"),

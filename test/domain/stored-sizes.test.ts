@@ -138,6 +138,10 @@ describe("stored bytes", () => {
 const CHANGES: Readonly<Record<string, (world: World, text: string) => Record<string, unknown>>> = {
   setModelCredential: (_world, apiKey) => ({ input: { provider: "OPENAI", apiKey } }),
   setModelMapping: (_world, name) => ({ input: { model: "GPT_4_O", provider: "OPENAI", name } }),
+  replaceWorkflowGraph: ({ workflowId: id }, name) => ({
+    id,
+    input: { nodes: [{ type: "START", name }], edges: [] },
+  }),
   updateAllowedOrigins: ({ assistantId }, name) => ({ assistantId, origins: [`https://${name}.example`] }),
   updateAssistant: ({ assistantId: id }, description) => ({ id, input: { description } }),
   updateChatConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),

@@ -159,6 +159,16 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   createWorkflow: ({ projectId }) => ({ input: { name: "Bea", projectId } }),
   updateWorkflow: ({ workflowId: id }) => ({ id, input: { name: "changed" } }),
   deleteWorkflow: ({ workflowId: id }) => ({ id }),
+  replaceWorkflowGraph: ({ workflowId: id, nodeId, edgeId, assistantId }) => ({
+    id,
+    input: {
+      nodes: [
+        { ref: "start", type: "START", name: "changed" },
+        { id: nodeId, type: "PROMPT", name: "changed", assistantId },
+      ],
+      edges: [{ id: edgeId, fromNodeId: "start", toNodeId: nodeId }],
+    },
+  }),
   createWorkflowNode: ({ workflowId, assistantId }) => ({
     workflowId,
     input: { type: "PROMPT", name: "changed", assistantId },

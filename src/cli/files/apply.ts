@@ -118,7 +118,7 @@ function create(connection: Connection, kind: Kind, fields: Fields): Promise<str
 /** An error without the values of variables, which messages of the server may contain. */
 function withoutValues({ message, code, details, at }: RequestError, { local }: Step): RequestError {
   const mask = (text: string) => masked(text, local?.fields);
-  const problems = details.map(({ path, message }) => ({ path, message: mask(message) }));
+  const problems = details.map((detail) => ({ ...detail, message: mask(detail.message) }));
   return new RequestError(mask(message), code, problems, at);
 }
 
@@ -135,8 +135,8 @@ function refusal({ local, record }: Step, error: RequestError): Error {
   if (!local) return new FileProblems([`${about}: ${message}`]);
   if (details.length === 0) return new FileProblems([local.file.problemAt(at, message)]);
   return new FileProblems(
-    details.map(({ path, message }) => {
-      const place = [...at, ...placeOf(path)];
+    details.map(({ path, message, at: part = at }) => {
+      const place = [...part, ...placeOf(path)];
       return local.file.problemAt(place, `${place.join(".")} ${message}.`);
     }),
   );

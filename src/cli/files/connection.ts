@@ -11,13 +11,20 @@ import { DENIED, resultOf, transientIn, withoutAdvice } from "../import/target";
 import type { Fields } from "./kinds";
 import type { Schemas } from "./check";
 
+interface Detail {
+  readonly path: string;
+  readonly message: string;
+  /** Place in the file of the part that the path is in. */
+  readonly at?: readonly (string | number)[];
+}
+
 /** An error of the server about a refused request. */
 export class RequestError extends Error {
   constructor(
     message: string,
     readonly code: string,
     /** Invalid values, by their paths in the variables. */
-    readonly details: readonly { readonly path: string; readonly message: string }[] = [],
+    readonly details: readonly Detail[] = [],
     /** Place in the file of what was sent, if that is a part of it. */
     readonly at: readonly (string | number)[] = [],
   ) {

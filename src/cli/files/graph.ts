@@ -9,10 +9,21 @@ export interface Part {
   readonly fields: Fields;
 }
 
+/** A node of the server. Its assistant may be deleted, or have no key by which a file could name it. */
+interface NodePart extends Part {
+  readonly assistantId: string | null;
+}
+
 /** The graph of a stored workflow, nodes oldest first. */
 export interface Graph {
-  readonly nodes: readonly Part[];
+  readonly nodes: readonly NodePart[];
   readonly edges: readonly Part[];
+}
+
+/** The stored graph, and the names of its nodes in the file. */
+export interface NamedGraph {
+  readonly graph: Graph;
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** Values of fields that a file may leave out. */
@@ -27,20 +38,8 @@ const withoutDefaults = (fields: Fields, defaults: Fields): Fields =>
 export const shortNode = (node: Fields): Fields => withoutDefaults(node, NODE_DEFAULTS);
 export const shortEdge = (edge: Fields): Fields => withoutDefaults(edge, EDGE_DEFAULTS);
 
-/** All fields of a part, so that those that a file leaves out get their defaults. */
-export const wholeNode = (node: Fields, names: readonly string[]): Fields =>
-  whole(node, NODE_DEFAULTS, names);
-export const wholeEdge = (edge: Fields, names: readonly string[]): Fields =>
-  whole(edge, EDGE_DEFAULTS, names);
-
-const whole = (fields: Fields, defaults: Fields, names: readonly string[]): Fields => ({
-  ...Object.fromEntries(names.map((name) => [name, null])),
-  ...defaults,
-  ...fields,
-});
-
 /** Nodes of a file by their names in the file. */
-type Nodes = Readonly<Record<string, Fields>>;
+export type Nodes = Readonly<Record<string, Fields>>;
 
 /**
  * The names that a file has for the nodes of the server: a node with the same name first, then one of the same type, so

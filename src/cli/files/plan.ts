@@ -1,7 +1,7 @@
 import { changedFields, changesBetween, equal, type Change } from "./changes";
 import { shownChanges } from "./shown-changes";
 import type { LocalRecord } from "./folder";
-import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph } from "./graph";
+import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph, type NamedGraph } from "./graph";
 import { KIND_NAMES, Secret, type Fields } from "./kinds";
 import { pinnedVersions } from "./pinned-versions";
 import { FileProblems } from "./problems";
@@ -9,7 +9,6 @@ import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
 import { withStoredSecrets } from "./stored-secrets";
 import { secretOf } from "./webhooks";
-import type { NamedGraph } from "./workflows";
 
 /** A change of one record of the server. */
 export interface Step {

@@ -1,8 +1,8 @@
 import type { Schemas } from "./check";
-import { about, type Connection } from "./connection";
-import { equal } from "./changes";
-import { shortEdge, shortNode, wholeEdge, wholeNode, withEnds, type Graph, type Part } from "./graph";
-import { textOf, type Fields } from "./kinds";
+import { RequestError, type Connection } from "./connection";
+import { shortEdge, shortNode, type Graph, type NamedGraph, type Nodes } from "./graph";
+import { GraphChange } from "./graph-change";
+import type { Fields } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
 import type { Path, Remark } from "./yaml-file";
 
@@ -90,6 +90,7 @@ function recordOf(row: Row, keys: ReadonlyMap<string, string>): RemoteRecord {
   const graph: Graph = {
     nodes: row.nodes.map(({ id, assistant, ...fields }) => ({
       id,
+      assistantId: assistant?.id ?? null,
       fields: shortNode({ ...fields, assistant: keys.get(assistant?.id ?? "") ?? null }),
     })),
     edges: row.edges.map(({ id, fromNodeId, toNodeId, ...fields }) => ({
@@ -121,110 +122,57 @@ interface ProblemRow {
   readonly message: string;
 }
 
-const PROBLEMS = "query ($id: ID!) { workflow(id: $id) { problems { nodeId edgeId message } } }";
-
-/** The stored graph, and the names of its nodes in the file. */
-export interface NamedGraph {
-  readonly graph: Graph;
-  readonly names: ReadonlyMap<string, string>;
+interface Checked {
+  readonly nodes: readonly { readonly id: string }[];
+  readonly edges: readonly { readonly id: string }[];
+  readonly problems: readonly ProblemRow[];
 }
 
+const CHECKED = "nodes { id } edges { id } problems { nodeId edgeId message }";
+const CHECK = `query ($id: ID!) { workflow(id: $id) { ${CHECKED} } }`;
+const REPLACE = `mutation ($id: ID!, $input: WorkflowGraphInput!) { workflow: replaceWorkflowGraph(id: $id, input: $input) { ${CHECKED} } }`;
+
 /**
- * Changes a workflow.
+ * Changes a workflow: its graph at once.
  * @param idOf the id of an assistant, by its key
  * @returns the problems that prevent it from running
  * @throws RequestError
  */
 export async function updateWorkflow(
-  { connection, schemas }: Reading,
+  { connection }: Reading,
   id: string,
-  changed: Fields,
+  { nodes, edges, ...input }: Fields,
   idOf: (assistant: string) => string,
-  { graph, names }: NamedGraph = { graph: { nodes: [], edges: [] }, names: new Map() },
+  known: NamedGraph = { graph: { nodes: [], edges: [] }, names: new Map() },
 ): Promise<readonly Remark[]> {
-  const { nodes, edges, ...input } = changed;
+  const change = nodes
+    ? new GraphChange(nodes as Nodes, edges as readonly Fields[] | undefined, known, idOf)
+    : undefined;
+  const replaced = change && (await replaceGraph(connection, id, change));
   if (Object.keys(input).length > 0) await connection.graphql(UPDATE, { id, input });
-  const change = new GraphChange(connection, id, fieldNames(schemas), idOf, new Map(names));
-  const wanted = nodes as Readonly<Record<string, Fields>> | undefined;
-  if (wanted) await change.nodes(wanted, graph);
-  if (edges) await change.edges(edges as readonly Fields[], graph);
-  if (wanted)
-    for (const node of graph.nodes) if (!wanted[names.get(node.id)!]) await change.remove("Node", node);
-  return change.problems();
+  if (replaced) return remarksOf(replaced, change.placesIn(replaced));
+  const { workflow } = await connection.graphql<{ workflow: Checked }>(CHECK, { id });
+  const places = [...known.names].map(([id, name]): [string, Path] => [id, ["nodes", name]]);
+  return remarksOf(workflow, new Map(places));
 }
 
-/** Changes nodes and edges so that each statement leaves a workflow that can be read. */
-class GraphChange {
-  constructor(
-    private readonly connection: Connection,
-    private readonly workflowId: string,
-    private readonly fields: ReturnType<typeof fieldNames>,
-    private readonly idOf: (assistant: string) => string,
-    /** Names of nodes by their ids. */
-    private readonly names: Map<string, string>,
-  ) {}
+const remarksOf = ({ problems }: Checked, places: ReadonlyMap<string, Path>): Remark[] =>
+  problems.map(({ nodeId, edgeId, message }) => ({
+    at: places.get(edgeId ?? "") ?? places.get(nodeId ?? "") ?? ["nodes"],
+    message,
+  }));
 
-  /** Places of edges in the file, by their ids. */
-  private readonly places = new Map<string, Path>();
-
-  /** Adds and changes nodes. They are removed after the edges. */
-  async nodes(wanted: Readonly<Record<string, Fields>>, { nodes }: Graph): Promise<void> {
-    for (const [name, node] of Object.entries(wanted)) {
-      const old = nodes.find(({ id }) => this.names.get(id) === name);
-      if (old && equal(old.fields, shortNode(node))) continue;
-      const { assistant, ...fields } = node;
-      const assistantId = assistant == null ? null : this.idOf(textOf(assistant));
-      const input = { ...wholeNode(fields, this.fields.node), assistantId };
-      this.names.set(await this.put("Node", ["nodes", name], old, input), name);
-    }
+/** @throws RequestError, Error for a server of an earlier version */
+async function replaceGraph(connection: Connection, id: string, change: GraphChange): Promise<Checked> {
+  try {
+    const { input } = change;
+    return (await connection.graphql<{ workflow: Checked }>(REPLACE, { id, input })).workflow;
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    if (error.code === "GRAPHQL_VALIDATION_FAILED")
+      throw new Error(
+        "The server cannot change the graph of a workflow at once. Upgrade the server to the version of this command.",
+      );
+    throw change.located(error);
   }
-
-  async edges(wanted: readonly Fields[], { edges }: Graph): Promise<void> {
-    const left = [...edges];
-    const missing = [...wanted.entries()].filter(([index, edge]) => {
-      const same = take(left, (old) => equal(withEnds(old.fields, this.names), shortEdge(edge)));
-      if (same) this.places.set(same.id, ["edges", index]);
-      return !same;
-    });
-    const ids = new Map([...this.names].map(([id, name]) => [name, id]));
-    for (const [index, edge] of missing) {
-      const { from, to, ...fields } = edge;
-      const ends = { fromNodeId: ids.get(String(from)), toNodeId: ids.get(String(to)) };
-      const old = take(left, ({ fields }) => fields.from === ends.fromNodeId && fields.to === ends.toNodeId);
-      const input = { ...wholeEdge(fields, this.fields.edge), ...ends };
-      this.places.set(await this.put("Edge", ["edges", index], old, input), ["edges", index]);
-    }
-    for (const old of left) await this.remove("Edge", old);
-  }
-
-  async problems(): Promise<readonly Remark[]> {
-    const { workflow } = await this.connection.graphql<{ workflow: { problems: readonly ProblemRow[] } }>(
-      PROBLEMS,
-      { id: this.workflowId },
-    );
-    return workflow.problems.map(({ nodeId, edgeId, message }) => {
-      const name = this.names.get(nodeId ?? "");
-      const place = name === undefined ? ["nodes"] : ["nodes", name];
-      return { at: this.places.get(edgeId ?? "") ?? place, message };
-    });
-  }
-
-  async remove(part: "Node" | "Edge", { id }: Part): Promise<void> {
-    await this.connection.graphql(`mutation ($id: ID!) { deleteWorkflow${part}(id: $id) { id } }`, { id });
-  }
-
-  private async put(part: "Node" | "Edge", at: Path, old: Part | undefined, input: Fields): Promise<string> {
-    const update = `mutation ($id: ID!, $input: UpdateWorkflow${part}Input!) { part: updateWorkflow${part}(id: $id, input: $input) { id } }`;
-    const create = `mutation ($id: ID!, $input: CreateWorkflow${part}Input!) { part: createWorkflow${part}(workflowId: $id, input: $input) { id } }`;
-    const variables = { id: old?.id ?? this.workflowId, input };
-    const query = old ? update : create;
-    const answer = await about(at, () => this.connection.graphql<{ part: { id: string } }>(query, variables));
-    return answer.part.id;
-  }
-}
-
-/** Removes the first match from a list. */
-function take<T>(list: T[], matches: (one: T) => boolean): T | undefined {
-  const index = list.findIndex(matches);
-  return index < 0 ? undefined : list.splice(index, 1)[0];
 }

@@ -8,12 +8,13 @@ import { Chats } from "../../chats/chats/chats";
 import { newId } from "../../platform/database/values/ids";
 import { encoded } from "../../platform/database/values/encoded";
 import { withFreeKey } from "../../platform/database/record-key";
-import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/lists/order";
+import { NEWEST_FIRST } from "../../platform/database/lists/order";
 import type { Input, PublicRow } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
 import type { Flow } from "./flow";
+import { readFlows } from "./read-flows";
 
 export type Workflow = PublicRow<"workflows">;
 export type WorkflowInput = Input<"workflows">;
@@ -54,18 +55,10 @@ export class Workflows {
     return loader.load(id);
   }
 
-  /** Nodes and edges of a workflow, empty if it does not exist; calls in the same tick share two statements. */
+  /** Nodes, oldest first, and edges of a workflow, empty if it does not exist; calls in the same tick share one statement. */
   flow(id: string): Promise<Flow> {
-    const loader = this.scope.loader<Flow>("workflows.flow", async (ids) => {
-      const { scope } = this;
-      const nodes = await scope.table("workflow_nodes").whereIn("workflowId", ids).orderBy(OLDEST_FIRST);
-      const edges = await scope.table("workflow_edges").whereIn("workflowId", ids).orderBy(["rank", "id"]);
-      return ids.map((one) => ({
-        nodes: nodes.filter(({ workflowId }) => workflowId === one),
-        edges: edges.filter(({ workflowId }) => workflowId === one),
-      }));
-    });
-    return loader.load(id);
+    const read = (ids: readonly string[]) => readFlows(this.scope, ids);
+    return this.scope.loader<Flow>("workflows.flow", read).load(id);
   }
 
   /** @throws PROJECT_NOT_FOUND, CONFLICT */

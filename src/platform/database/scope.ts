@@ -25,6 +25,7 @@ interface Parts {
   readonly assistantIds: readonly string[] | undefined;
 }
 
+type Over = Readonly<Record<"key" | "columns", string[]>>;
 /** Rows per insert statement: PostgreSQL accepts 65,535 values per statement. */
 const INSERT_BATCH_SIZE = 500;
 /** Access to the data of one organization. Tenant tables are reached only through a scope. */
@@ -79,10 +80,12 @@ export class Scope extends ScopeNotifications {
     return this.stored(name, [row]).returning("*") as RowsOf<T>;
   }
 
-  /** Inserts many rows in batches. */
-  async insertAll<T extends TenantTable>(name: T, rows: readonly New<T>[]): Promise<void> {
-    for (let at = 0; at < rows.length; at += INSERT_BATCH_SIZE)
-      await this.stored(name, rows.slice(at, at + INSERT_BATCH_SIZE));
+  /** Inserts many rows in batches. @param over `key`: primary key; `columns`: those that get the new values in existing rows */
+  async insertAll<T extends TenantTable>(name: T, rows: readonly New<T>[], over?: Over): Promise<void> {
+    for (let at = 0; at < rows.length; at += INSERT_BATCH_SIZE) {
+      const insert = this.stored(name, rows.slice(at, at + INSERT_BATCH_SIZE));
+      await (over ? insert.onConflict(["organizationId", ...over.key]).merge(over.columns) : insert);
+    }
   }
 
   /** A table that is not divided by organization. */

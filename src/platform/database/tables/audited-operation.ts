@@ -118,6 +118,11 @@ export class AuditedOperation {
     this.isStored = true;
   }
 
+  /** Leaves out the entry, because the operation has found everything as it should be. */
+  changedNothing(): void {
+    this.isStored = true;
+  }
+
   /** Resets the state after a rollback. */
   rolledBack(): void {
     this.isStored = false;
