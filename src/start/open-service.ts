@@ -20,7 +20,7 @@ import { openReplica } from "./open-replica";
 import { aboutServer } from "../platform/database/upgrades/server-marks";
 import { hasVectors } from "../platform/database/upgrades/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
-import { FileStore, guardedStorage } from "../assistants/files/file-store";
+import { type FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
 import { expressServer, type ExpressServer } from "../http/express-server/express-server";
 import { LIMITS_CHANNEL, LimitExchange } from "../http/limits/limit-exchange";
@@ -34,16 +34,16 @@ import { openEmbeddings } from "../platform/providers/open-embeddings";
 import { openModels } from "../platform/providers/open-models";
 import { openRetention } from "../platform/providers/open-retention";
 import { openQuotas } from "../platform/providers/open-quotas";
-import { isOutage, s3Problem } from "../platform/providers/s3-problem";
 import { openStorage } from "../platform/providers/open-storage";
 import { openTelephony } from "../platform/providers/open-telephony";
 import { openVoice } from "../platform/providers/open-voice";
-import { mistake } from "../platform/mistake";
+import { Availability } from "../platform/availability";
 import type { Ports } from "../platform/ports/ports";
 import type { Storage } from "../platform/ports/storage";
 import { McpTools } from "../platform/providers/mcp-tools";
 import { threadChecker } from "../platform/providers/thread-checker";
 import { SMS_CHANNEL } from "../channels/sms/receipts";
+import { claimedStore } from "./claimed-store";
 import { startBackground, type Background } from "./start-background";
 
 /** The open service without its two interfaces. */
@@ -91,7 +91,7 @@ export async function openService(
   ownerUrl?: string,
 ): Promise<Service> {
   const { app, server } = expressServer();
-  const listener = listenerOf(config, config.DATABASE_DIRECT_URL ?? url);
+  const listener = listenerOf(config, config.DATABASE_DIRECT_URL ?? url, logger);
   const metrics = new Metrics();
   const { knex, replication, wrote } = await openPools(config, url, logger, metrics);
   let background: Background | undefined = undefined;
@@ -107,7 +107,7 @@ export async function openService(
   });
   const database = new Database(knex, ports);
   metrics.watchDatabase(database, () => useOf(knex));
-  const fileStore = await claimed(new FileStore(database, storage), config, logger);
+  const fileStore = await claimedStore(database, storage, config, logger);
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
@@ -143,8 +143,17 @@ const installationStorage = (storage: Storage, knex: Knex, fileStore: () => File
   );
 
 /** Named after the encryption keys too, so that a key rotation can check that every server has the new key. */
-const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
-  new Listener(url, CHANNELS, aboutServer(new Crypto(keys).ids));
+const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string, logger: Logger): Listener =>
+  new Listener(
+    url,
+    CHANNELS,
+    aboutServer(new Crypto(keys).ids),
+    new Availability(
+      logger,
+      "PostgreSQL does not answer: requests get 503, and jobs wait, until it does",
+      "PostgreSQL answers again",
+    ),
+  );
 
 /** Ends simulated calls of this server when another server asks for it. */
 function hangUpSimulated({ voice: { engine }, listener }: Ports): void {
@@ -161,33 +170,6 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
   await outbound.close();
   await checker.close();
 }
-
-/**
- * @throws Error naming the setting, if the storage cannot be written. The store of the installation may be away for a
- * time: the server is not ready until it is back.
- */
-async function claimed(fileStore: FileStore, config: Config, logger: Logger): Promise<FileStore> {
-  const { S3_BUCKET: bucket } = config;
-  const refuse = (error: unknown): never => {
-    const [location, cause] =
-      bucket === undefined
-        ? [`DATA_DIR ${config.filesDir}`, unusable(error as NodeJS.ErrnoException)]
-        : [`S3_BUCKET ${bucket}`, s3Problem(error, { name: `s3://${bucket}`, bucket, config, of: "files" })];
-    const { message } = cause;
-    throw new Error(`${location} cannot store files: ${message}`, { cause });
-  };
-  await fileStore.claim().catch(refuse);
-  if (bucket === undefined) return fileStore; // a full disk must not keep a server from starting
-  await fileStore.tryToWrite().catch((err: unknown) => {
-    if (!isOutage(err)) return refuse(err);
-    logger.warn({ err }, "the store of files does not answer: this server is not ready until it does");
-  });
-  return fileStore;
-}
-
-/** An error of a folder, unless a later start may not meet it, as after a full disk. */
-const unusable = (error: NodeJS.ErrnoException): Error =>
-  /^(EACCES|EPERM|EROFS|ENOTDIR)$/.test(error.code ?? "") ? mistake(error) : error;
 
 const boundedAnswers = (logger: Logger) =>
   new BoundedAnswers((err, provider, bound) =>

@@ -129,6 +129,9 @@ describe("a server and its database", () => {
       }
       expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
       expectLogToBeBrief(server);
+      await until(() => server.stderr().includes("PostgreSQL answers again"));
+      // The second time within a minute adds no lines.
+      expect(server.stderr().match(/PostgreSQL (does not answer|answers again)/g)).toHaveLength(2);
     },
     3 * SERVER_TIMEOUT_MS,
   );

@@ -123,6 +123,15 @@ test(
     await until(() => stderr().includes("cannot use its file storage"));
     const lines = stderr().split("\n");
     expect(lines.filter((line) => line.includes("cannot use its file storage"))).toHaveLength(1);
+
+    const told = () => stderr().match(/the store of files (does not answer|answers again)/g);
+    expect(told()).toBeNull(); // it answers, but refuses to store
+    s3.refuse(() => 503);
+    await until(async () => (await api.request("GET", "/health/ready")).status === 503);
+    for (let request = 0; request < 4; request++) await api.request("GET", "/health/ready");
+    s3.refuse(() => undefined);
+    await until(async () => (await api.request("GET", "/health/ready")).status === 200);
+    expect(told()).toEqual(["the store of files does not answer", "the store of files answers again"]);
   },
   SERVER_TIMEOUT_MS,
 );

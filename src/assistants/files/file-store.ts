@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Database } from "../../platform/database/database";
+import type { Availability } from "../../platform/availability";
 import { newId } from "../../platform/database/values/ids";
 import { DomainError } from "../../platform/errors";
 import { isNetworkFailure } from "../../platform/network-failures";
@@ -25,6 +26,7 @@ export class FileStore {
   constructor(
     private readonly database: FileStoreDatabase,
     private readonly storage: Storage,
+    private readonly availability?: Availability,
   ) {}
 
   /** Makes this server's storage the store of the installation, unless it already has one. */
@@ -63,7 +65,15 @@ export class FileStore {
 
   private async check(): Promise<boolean> {
     const id = await this.database.fileStore();
-    return id === undefined || this.storage.has(markerOf(id));
+    if (id === undefined) return true;
+    try {
+      const isHere = await this.storage.has(markerOf(id));
+      this.availability?.works();
+      return isHere;
+    } catch (error) {
+      this.availability?.failed(error);
+      throw error;
+    }
   }
 
   private async createMarker(): Promise<string> {

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { Availability } from "../../availability";
 import { NotificationSender } from "./notification-sender";
 
 type Ids = Readonly<Record<string, string>>;
@@ -26,6 +27,7 @@ export class Listener {
     private readonly channels: readonly string[],
     /** Text that other processes see after the connection's name. */
     private readonly about = "",
+    private readonly availability?: Availability,
   ) {}
 
   /** Resolves once the first connection is listening. */
@@ -103,10 +105,11 @@ export class Listener {
       await sleep(500, undefined, { ref: false });
       try {
         await this.start();
+        this.availability?.works();
         this.emitter.emit(RENEWED);
         return;
-      } catch {
-        // the database is still unavailable; retry
+      } catch (error) {
+        this.availability?.failed(error);
       }
     }
   }

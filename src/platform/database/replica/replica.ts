@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Logger } from "pino";
-import { FailureCount } from "../../failure-count";
+import { Availability } from "../../availability";
 import type { ReadReplica } from "../../ports/ports";
 import { refuseOtherName, type ServerFacts } from "../connections/same-database";
 import { mistake } from "../../mistake";
@@ -24,6 +24,9 @@ const TIMELINE = `
 
 const WRITTEN = "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text as written";
 
+const LOST = "the replica of the database cannot be read, so the primary is read instead";
+const BACK = "the replica of the database is read again";
+
 interface Replayed {
   readonly replayed: string | null;
   readonly database: string;
@@ -38,7 +41,7 @@ export class Replica implements ReadReplica {
   private lookedAt = -Infinity;
   private awayUntil = -Infinity;
   private looking?: Promise<void>;
-  private readonly failures = new FailureCount();
+  private readonly availability: Availability;
 
   /**
    * @param primary a pool of the primary
@@ -48,9 +51,11 @@ export class Replica implements ReadReplica {
     readonly db: Knex,
     private readonly primary: Knex,
     private readonly facts: Pick<ServerFacts, "system" | "database">,
-    private readonly logger: Pick<Logger, "warn">,
+    logger: Pick<Logger, "warn">,
     readonly countRead: ReadReplica["countRead"],
-  ) {}
+  ) {
+    this.availability = new Availability(logger, LOST, BACK);
+  }
 
   /** Whether it has everything up to a position in the primary's log. */
   async has(position: bigint): Promise<boolean> {
@@ -63,13 +68,11 @@ export class Replica implements ReadReplica {
     return this.replayed >= position;
   }
 
-  /** Leaves the replica alone for a while after a failure, which is logged at most once a minute. */
-  failed(err: unknown): void {
+  /** Leaves the replica alone for a while after a failure. */
+  failed(error: unknown): void {
     this.awayUntil = performance.now() + AWAY_MS;
     this.replayed = -1n;
-    const failures = this.failures.toLog("replica");
-    const message = "the replica of the database cannot be read, so the primary is read instead";
-    if (failures !== undefined) this.logger.warn({ err, failures }, message);
+    this.availability.failed(error);
   }
 
   /** How much of the primary's log it has not replayed, in bytes. @throws if one of both does not answer */
@@ -98,6 +101,7 @@ export class Replica implements ReadReplica {
       if (found.timeline !== timeline) throw new Error(otherTimeline(found.timeline, timeline));
       this.replayed = BigInt(replayed);
       this.lookedAt = performance.now();
+      this.availability.works();
     } catch (error) {
       this.failed(error);
     }
