@@ -20,6 +20,7 @@ import { openJobPool } from "../platform/jobs/job-pool/job-pool";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
 import { fairShares } from "../platform/jobs/shares";
 import { runAlone, soleName } from "../platform/jobs/sole";
+import { reportHeld } from "./report-held";
 import {
   slowTasks,
   soleTasks,
@@ -220,17 +221,6 @@ async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number):
   if (rows.length === 0) return;
   const dead = rows.map(({ worker_id }) => worker_id);
   await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
-}
-
-/** Reports jobs of other servers at startup: after a crash they wait, although no other server runs. */
-async function reportHeld(pool: Pool, takeoverMs: number, logger: Logger): Promise<void> {
-  const { rows } = await pool.query<{ jobs: number }>(
-    `select (select count(*) from graphile_worker.jobs where locked_by is not null)::int
-       + (select count(*) from begun_jobs)::int as jobs`,
-  );
-  const facts = { ...rows[0]!, takeoverSeconds: takeoverMs / 1_000 };
-  const message = `jobs of another server have not ended; if it was killed, they continue within ${facts.takeoverSeconds} s`;
-  if (facts.jobs > 0) logger.warn(facts, message);
 }
 
 /** The first line, up to the error or the delay that graphile-worker appends: repeated messages are counted. */

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "@jest/globals";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { Api } from "../support/api";
+import { statement } from "../support/database";
 import {
   afterTest,
   afterTests,
@@ -9,6 +10,7 @@ import {
   emptyFolder,
   type Env,
   SERVER_TIMEOUT_MS,
+  preparedDatabase,
   runToEnd,
   type ServerProcess,
   SETTINGS,
@@ -278,4 +280,32 @@ test(
     });
   },
   2 * SERVER_TIMEOUT_MS,
+);
+
+test(
+  "a start warns of running jobs only if their server has gone; those of a running server are as usual",
+  async () => {
+    const DATABASE_URL = await preparedDatabase();
+    const env = { ...SETTINGS, DATABASE_URL, LOG_LEVEL: "info" };
+    const first = await startServer(env);
+    await statement(DATABASE_URL, "insert into worker_heartbeats (worker_id) values ('of the first')");
+    await statement(
+      DATABASE_URL,
+      "insert into begun_jobs (task, payload, worker) values ('nothing', '{}', 'of the first')",
+    );
+    const USUAL = "other servers run jobs, as usual";
+    const GONE = "jobs of another server have not ended";
+    const told = ({ stderr }: ServerProcess) => [USUAL, GONE].filter((text) => stderr().includes(text));
+    const second = await startServer(env);
+    expect(told(second)).toEqual([USUAL]);
+    const seen =
+      "update worker_heartbeats set seen_at = now() - interval '40 seconds' where worker_id = 'of the first'";
+    await statement(DATABASE_URL, seen);
+    const third = await startServer(env);
+    expect(told(third)).toEqual([GONE]);
+    await statement(DATABASE_URL, "update worker_heartbeats set seen_at = now()");
+    await Promise.all([first, second, third].map((server) => server.end("SIGKILL")));
+    expect(told(await startServer(env))).toEqual([GONE]);
+  },
+  4 * SERVER_TIMEOUT_MS,
 );
