@@ -42,7 +42,7 @@ import type { Database } from "../platform/database/database";
 import { DomainError } from "../platform/errors";
 import { tracing } from "../platform/tracing/tracing";
 import { ROOT } from "../platform/root";
-import { METRICS, READ_ONLY } from "./read-only";
+import { METRICS, readOnlyPaths } from "./read-only";
 import { mcpOf } from "./serve-mcp";
 import type { Service } from "./open-service";
 import { graphqlOf, type Serving } from "./serve-graphql";
@@ -75,6 +75,9 @@ const LARGE_COST = 100;
 const refuseOthers: RequestHandler = (req, res, next) =>
   req.method === "GET" || req.method === "HEAD" ? next() : refuseMethod(req, res, ["get"]);
 
+const postOnly: RequestHandler = (req, res, next) =>
+  req.method === "POST" ? next() : refuseMethod(req, res, ["post"]);
+
 /** Handles every HTTP request with the first matching handler below. WebSockets are handled by the server itself. */
 export async function httpApp(
   service: Service,
@@ -94,7 +97,8 @@ export async function httpApp(
   app.use("/graphql", await graphqlOf(service, engine, { ...serving, persisted, streams }));
   app.use("/mcp", mcpOf(service, engine, serving));
 
-  app.options(READ_ONLY, refuseOthers); // Express's routers would answer with a body
+  app.options(readOnlyPaths(ports.voice.engine), refuseOthers); // Express's routers would answer with a body
+  app.all("/widget/demo/assistant", postOnly);
   app.use(compress, healthOf(service, isDraining));
   app.get(METRICS, metrics.page).use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
@@ -104,7 +108,7 @@ export async function httpApp(
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
-  app.all(READ_ONLY, refuseOthers);
+  app.all(readOnlyPaths(ports.voice.engine), refuseOthers);
   const noSuchPath = unknownPath(pathSuggester(rows));
   app.use(refuseUnknown(noSuchPath));
   app.use(((error, req, res, _next) =>

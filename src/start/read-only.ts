@@ -1,7 +1,9 @@
 /** Exactly this path: a proxy that hides it may compare the case of letters. */
 export const METRICS = /^\/metrics$/;
+const RECORDING = "/simulator/recordings/:id.wav";
+
 /** Paths besides the REST routes that support only GET. */
-export const READ_ONLY = [
+const READ_ONLY = [
   "/",
   "/docs",
   "/docs/:name",
@@ -22,5 +24,12 @@ export const READ_ONLY = [
   "/exports/:organizationId/:id",
   "/health/live",
   "/health/ready",
+  "/assets/*path",
+  "/docs/assets/*path",
+  "/widget/assets/*path",
   METRICS,
 ];
+
+/** Those of a server with an engine for calls: only simulated calls have recordings here. */
+export const readOnlyPaths = (engine: { readonly real: boolean }) =>
+  engine.real ? READ_ONLY : [...READ_ONLY, RECORDING];

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
 import { useApp } from "../support/app";
@@ -12,6 +14,8 @@ let openApi: OpenApi;
 beforeAll(async () => {
   openApi = new OpenApi(await running.api.get("/rest/openapi.json", 200));
 });
+
+const ROOT = join(__dirname, "../..");
 
 const VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /** The methods of each path, as Allow lists them. */
@@ -48,7 +52,41 @@ describe("a path that is not a REST route", () => {
     ...["/schemas/assistant.json", "/health/live", "/health/ready", "/metrics"],
     ...["/files/some/file", "/exports/some/export"],
     ...["/widget/companion-widget.js", "/widget/frame", "/widget/voice", "/widget/demo"],
+    ...["/simulator/recordings/some-call.wav", "/assets/explorer/some/file", "/assets/docs/some/file"],
+    ...["/assets/analytics/some/file", "/docs/assets/some/file", "/widget/assets/some/file"],
   ];
+
+  test("is in the list of these tests if it supports only GET", () => {
+    const sources = ["src/http", "src/start"].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts"))
+        .map((name) => readFileSync(join(ROOT, folder, name), "utf8")),
+    );
+    const PAGE = /\b(?:router|app)\.(?:get\(\s*"([^"]+)"|use\(\s*"([^"]+)", assets\()/g;
+    const served = sources.flatMap((text) =>
+      [...text.matchAll(PAGE)].map(([, page, folder]) => page ?? `${folder}/`),
+    );
+    expect(served.length).toBeGreaterThan(18);
+    const shows = (path: string) => {
+      const pattern = path.replace(/[.]/g, "\\.").replace(/:\w+/g, "[^/]+");
+      return [...readOnly, "/graphql"].some((one) =>
+        new RegExp(`^${pattern}${path.endsWith("/") && path !== "/" ? "" : "$"}`).test(one),
+      );
+    };
+    expect(served.filter((path) => !shows(path))).toEqual([]);
+  });
+
+  test("the path that makes the assistant of the demo supports only POST", async () => {
+    const path = "/widget/demo/assistant";
+    for (const verb of ["GET", "PUT", "DELETE", "OPTIONS"]) {
+      const { status, headers } = await running.api.request(verb, path);
+      expect([verb, status, listed(headers.get("allow"))]).toEqual([
+        verb,
+        verb === "OPTIONS" ? 204 : 405,
+        ["OPTIONS", "POST"],
+      ]);
+    }
+  });
 
   test.each(readOnly)("%s answers 405 to unsupported methods", async (path) => {
     for (const verb of ["POST", "DELETE"]) {
