@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Request } from "playwright-core";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
 import { signToken, verifyToken } from "../../src/account/auth/tokens";
@@ -483,6 +483,95 @@ test("reports that the server is unreachable and offers to retry", async () => {
   await page.unroute("**/graphql");
   await page.getByRole("button", { name: "Try again" }).click();
   await rows().first().waitFor();
+});
+
+describe("while the server cannot be reached, the page", () => {
+  const isFor = (operation: string) => (request: Request) => request.postData()?.includes(operation) ?? false;
+  /** Breaks an operation. @returns a function that mends it */
+  const without = async (operation: string) => {
+    await page.route("**/graphql", (route) =>
+      isFor(operation)(route.request()) ? route.abort() : route.fallback(),
+    );
+    return () => page.unroute("**/graphql");
+  };
+  const again = () => page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+
+  test("keeps the logs that it shows, and offers to read the wanted ones again", async () => {
+    await open();
+    const mend = await without("ReadLogs");
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+    expect(await rows().count()).toBe(15);
+    const before = await rows().first().innerText();
+    await mend();
+    await again();
+    await rows().first().getByText(before, { exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    expect(await rows().first().innerText()).not.toBe(before);
+  });
+
+  test("offers to read a transcript again", async () => {
+    await open();
+    const mend = await without("ReadLog(");
+    await rows().first().getByRole("button").click();
+    await page.getByRole("dialog").getByRole("alert").getByText("cannot be reached").waitFor();
+    await mend();
+    await again();
+    await page.getByRole("dialog").locator(".messages, .empty:text('No messages.')").waitFor();
+  });
+});
+
+test("says that logs load, and turns one page for two quick clicks", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/graphql", async (route) => {
+    if (route.request().postData()?.includes("ReadLogs")) await held;
+    await route.fallback();
+  });
+  await page.goto(await linkOf());
+  const logs = region("Recent logs");
+  await logs.getByRole("status").getByText("Loading …").waitFor();
+  release();
+  await logs.getByRole("status").getByText("15 shown").waitFor();
+  await page.getByRole("button", { name: "Older" }).dblclick();
+  await page.getByText("Page 2").waitFor();
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Older");
+});
+
+describe("the transcript of a conversation", () => {
+  const dialog = () => page.getByRole("dialog");
+  const openFirst = async () => {
+    await open();
+    await rows().first().getByRole("button").click();
+    await dialog().waitFor();
+  };
+
+  test("closes with the back button of the browser, which keeps the page and returns the focus", async () => {
+    await openFirst();
+    const name = await dialog().getByRole("heading").innerText();
+    await page.goBack();
+    await dialog().waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe(name);
+    await page.goForward();
+    await page.getByRole("dialog", { name }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    await until(() => page.url() === `${app.url}/analytics?period=30`);
+  });
+
+  test("has an address, which opens it after a sign-in in another tab", async () => {
+    await openFirst();
+    const said = await dialog().locator(".said-all").innerText();
+    const address = page.url();
+    await page.context().close();
+    await newPage();
+    await page.goto(address);
+    await signInWith(app.secretKey);
+    await dialog().locator(".said-all").getByText(said.split("\n")[0]!).first().waitFor();
+    await dialog().getByRole("button", { name: "Close" }).click();
+    await dialog().waitFor({ state: "detached" });
+    expect(page.url()).toBe(`${app.url}/analytics?period=30`);
+  });
 });
 
 describe.each([

@@ -10,11 +10,12 @@ import { Assistants, Questions, type Open } from "./lists";
 import { Logs } from "./logs";
 import type { ReadStatistics } from "./operations.generated";
 import { Failed, Nothing, Waiting } from "./notices";
+import { useOpenedLog } from "./opened-log";
 import { keepSignedIn } from "./renewal";
 import { forgetToken, onNewLink, token } from "./session";
 import { SignIn } from "./sign-in";
 import { Tiles } from "./tiles";
-import { Transcript, type OpenedLog } from "./transcript";
+import { Transcript } from "./transcript";
 import { Webhooks } from "./webhooks";
 import { zoneWithOffset } from "./zone";
 
@@ -39,13 +40,13 @@ function useStatistics(filters: Filters | undefined, failed: (error: Error) => v
 function Dashboard({ expire }: { expire: () => void }) {
   const [choice, choose] = useState<Choice>(readAddress);
   const [problem, complain] = useState<string>();
-  const [openedLog, open] = useState<OpenedLog>();
+  const { openedLog, open, close } = useOpenedLog();
   const wrong = problemWith(choice);
   const filters = useMemo(() => (wrong === undefined ? filtersOf(choice) : undefined), [choice]);
   const failed = (error: Error) => (error instanceof ExpiredTokenError ? expire() : complain(error.message));
   const { shown, reading, again } = useStatistics(filters, failed);
   const none = shown?.now.totals.conversations === 0;
-  useEffect(() => writeAddress(choice), [choice]);
+  useEffect(() => writeAddress(choice), [choice, openedLog]);
   useEffect(() => complain(undefined), [filters, shown]);
   return (
     <>
@@ -70,7 +71,7 @@ function Dashboard({ expire }: { expire: () => void }) {
         {shown && <Webhooks {...shown.now} />}
         {shown && !none && filters && <Logs filters={filters} open={open} failed={failed} />}
       </main>
-      {openedLog && <Transcript log={openedLog} close={() => open(undefined)} failed={failed} />}
+      {openedLog && <Transcript log={openedLog} close={close} failed={failed} />}
     </>
   );
 }

@@ -78,5 +78,7 @@ export function writeAddress({ preset, first, last, assistantId, channel, timezo
   if (assistantId !== "") parameters.set("assistant", assistantId);
   if (channel !== "") parameters.set("channel", channel);
   if (timezone !== BROWSER_ZONE) parameters.set("timezone", timezone);
-  history.replaceState(null, "", `${location.pathname}?${parameters.toString()}`);
+  const conversation = new URLSearchParams(location.search).get("conversation");
+  if (conversation !== null) parameters.set("conversation", conversation);
+  history.replaceState(history.state, "", `${location.pathname}?${parameters.toString()}`);
 }

@@ -8,7 +8,7 @@ export function token(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token !== null) {
     storeToken(token);
-    history.replaceState(null, "", location.pathname + location.search);
+    history.replaceState(history.state, "", location.pathname + location.search);
   }
   return sessionStorage.getItem(STORAGE_KEY);
 }

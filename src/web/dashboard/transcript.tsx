@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ExpiredTokenError } from "./api";
 import { CHANNEL_NAMES, transcript, type Log, type LogMessage } from "./data";
+import { Failed } from "./notices";
 import { seconds, time, timeOfDay, words } from "./format";
 
 export interface OpenedLog {
@@ -14,31 +15,54 @@ interface TranscriptProps {
   readonly failed: (error: Error) => void;
 }
 
-/** Transcript of one conversation, in a panel beside the page. */
-export function Transcript({ log: opened, close, failed }: TranscriptProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+/** The log, or an error and a function that tries again. */
+function useLog({ log: opened, failed }: TranscriptProps) {
   const [log, show] = useState<Log>();
   const [problem, complain] = useState<string>();
-  useEffect(() => dialog.current?.showModal(), []);
+  const [round, next] = useState(0);
   useEffect(() => {
+    complain(undefined);
     transcript(opened.assistantId, opened.id)
       .then(show)
       .catch((error: Error) =>
         error instanceof ExpiredTokenError ? failed(error) : complain(error.message),
       );
-  }, [opened]);
+  }, [opened, round]);
+  return { log, problem, again: () => next(round + 1) };
+}
+
+/** A dialog that is open from its first to its last rendering. @param close called if the viewer closes it */
+function useModal(close: () => void) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const box = dialog.current!;
+    const opener = document.activeElement as HTMLElement | null;
+    box.showModal();
+    box.addEventListener("close", close);
+    return () => {
+      box.removeEventListener("close", close);
+      box.close();
+      opener?.focus(); // a dialog that leaves the page does not return the focus
+    };
+  }, []);
+  return dialog;
+}
+
+/** Transcript of one conversation, in a panel beside the page. */
+export function Transcript(props: TranscriptProps) {
+  const dialog = useModal(props.close);
+  const { log, problem, again } = useLog(props);
   return (
     <dialog
       ref={dialog}
       class="transcript"
       aria-labelledby="transcript-title"
-      onClose={close}
       onClick={({ target }) => target === dialog.current && dialog.current?.close()}
     >
       <header>
         <div>
           <h2 id="transcript-title" dir="auto">
-            {opened.title || "Conversation"}
+            {props.log.title || "Conversation"}
           </h2>
           {log && <About log={log} />}
         </div>
@@ -46,13 +70,17 @@ export function Transcript({ log: opened, close, failed }: TranscriptProps) {
           ✕
         </button>
       </header>
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem !== undefined && <Failed message={problem} again={again} />}
       <div class="said-all" tabIndex={0} role="region" aria-label="Transcript">
-        {log ? <Said log={log} /> : problem === undefined && <p class="empty">Loading …</p>}
+        {log ? (
+          <Said log={log} />
+        ) : (
+          problem === undefined && (
+            <p class="empty" role="status">
+              Loading …
+            </p>
+          )
+        )}
       </div>
     </dialog>
   );
