@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Page, Request } from "playwright-core";
+import type { Browser, Locator, Page, Request } from "playwright-core";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
 import { signToken, verifyToken } from "../../src/account/auth/tokens";
@@ -250,14 +250,14 @@ describe("with long names and texts from right to left", () => {
 
   test("writes each text in its own direction", async () => {
     await open(link);
-    const direction = (one: Element) => getComputedStyle(one).direction;
-    expect(await rows().first().locator("bdi").first().evaluate(direction)).toBe("rtl");
-    expect(await rows().first().getByText("Chat").evaluate(direction)).toBe("ltr");
+    const isRightToLeft = (text: Locator) => text.evaluate((one) => one.matches(":dir(rtl)"));
+    expect(await isRightToLeft(rows().first().locator("bdi").first())).toBe(true);
+    expect(await isRightToLeft(rows().first().getByText("Chat"))).toBe(false);
     await rows().first().getByRole("button").click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(ARABIC).nth(1).waitFor();
     const texts = [dialog.getByRole("heading"), dialog.locator(".user .words")];
-    for (const text of texts) expect(await text.evaluate(direction)).toBe("rtl");
+    for (const text of texts) expect(await isRightToLeft(text)).toBe(true);
   });
 });
 
@@ -335,6 +335,38 @@ describe("without a valid token, the page", () => {
       "[document.cookie, location.href, document.body.innerHTML, ...Object.values(localStorage), ...Object.values(sessionStorage)].join()",
     );
     expect(kept).not.toContain(app.secretKey);
+  });
+
+  test("says that it signs in, once for two clicks, and returns to the field after a refusal", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let requests = 0;
+    await page.route("**/graphql", async (route) => {
+      requests++;
+      await held;
+      await route.fallback();
+    });
+    await page.goto(`${app.url}/analytics`);
+    await signInWith(app.publicKey);
+    await page.getByRole("button", { name: "Signing in …" }).click({ force: true });
+    release();
+    await page.getByRole("alert").getByText("PUBLIC key").waitFor();
+    expect(requests).toBe(1);
+    expect(
+      await page.getByLabel("SECRET key").evaluate((one) => one === one.ownerDocument.activeElement),
+    ).toBe(true);
+    await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+  });
+
+  test("signs out at the viewer's wish, and forgets the token", async () => {
+    await open();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await heading(SIGN_IN).waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    expect(await heading(SIGN_IN).evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
+    await page.reload();
+    await heading(SIGN_IN).waitFor();
+    expect(await rows().count()).toBe(0);
   });
 
   test("asks the viewer to sign in when the computer wakes up after the token has expired", async () => {

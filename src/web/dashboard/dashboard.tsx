@@ -37,7 +37,13 @@ function useStatistics(filters: Filters | undefined, failed: (error: Error) => v
   return { shown, reading, again: () => next(round + 1) };
 }
 
-function Dashboard({ expire }: { expire: () => void }) {
+interface DashboardProps {
+  /** Called when the token has expired. */
+  readonly expire: () => void;
+  readonly signOut: () => void;
+}
+
+function Dashboard({ expire, signOut }: DashboardProps) {
   const [choice, choose] = useState<Choice>(readAddress);
   const [problem, complain] = useState<string>();
   const { openedLog, open, close } = useOpenedLog();
@@ -51,10 +57,7 @@ function Dashboard({ expire }: { expire: () => void }) {
   return (
     <>
       <header class="top">
-        <div>
-          <h1>Analytics</h1>
-          <p class="zone">Days and times in {zoneWithOffset(choice.timezone)}</p>
-        </div>
+        <Title timezone={choice.timezone} signOut={signOut} />
         <Controls
           choice={choice}
           choose={choose}
@@ -75,6 +78,18 @@ function Dashboard({ expire }: { expire: () => void }) {
     </>
   );
 }
+
+const Title = ({ timezone, signOut }: { timezone: string; signOut: () => void }) => (
+  <div>
+    <h1>Analytics</h1>
+    <p class="zone">
+      <span>Days and times in {zoneWithOffset(timezone)}</span>
+      <button type="button" class="link" onClick={signOut}>
+        Sign out
+      </button>
+    </p>
+  </div>
+);
 
 const Statistics = ({ now, open }: { now: ReadStatistics["now"]; open: Open }) => (
   <div class="cards">
@@ -100,12 +115,16 @@ function Page() {
   const [hadOne, had] = useState(token() !== null);
   useEffect(() => onNewLink(() => (token(), location.reload())), []);
   useEffect(() => (ended ? undefined : keepSignedIn(expire)), [ended]);
-  const expire = () => {
+  const [replaces, replace] = useState(false);
+  const leave = (hasExpired: boolean) => {
     forgetToken();
-    had(true);
+    had(hasExpired);
+    replace(true);
     end(true);
   };
-  return ended ? <SignIn hadSession={hadOne} enter={() => end(false)} /> : <Dashboard expire={expire} />;
+  const expire = () => leave(true);
+  if (ended) return <SignIn hadSession={hadOne} replaces={replaces} enter={() => end(false)} />;
+  return <Dashboard expire={expire} signOut={() => leave(false)} />;
 }
 
 render(<Page />, document.getElementById("dashboard")!);
