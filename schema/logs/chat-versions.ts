@@ -3,6 +3,7 @@ import { versionIn } from "../../src/assistants/versions/pins";
 import { Versions } from "../../src/assistants/versions/versions";
 import { Chats } from "../../src/chats/chats/chats";
 import type { Scope } from "../../src/platform/database/scope";
+import { DomainError } from "../../src/platform/errors";
 import { AssistantVersion } from "../assistants/versions";
 import type { Context } from "../core/context";
 import { FieldResolver, Root } from "../core/decorators";
@@ -14,6 +15,10 @@ const versionOf = (
   scope: Scope,
   { assistantId, assistantVersion }: Pick<Chat, "assistantId" | "assistantVersion">,
 ) => (assistantVersion === null ? null : scope.of(Versions).find(assistantId, assistantVersion));
+
+function unlessMissing(error: Error): undefined {
+  if (!(error instanceof DomainError && error.code === "ASSISTANT_NOT_FOUND")) throw error;
+}
 
 @Resolver(() => Chat)
 export class ChatVersionResolver {
@@ -28,7 +33,7 @@ export class ChatVersionResolver {
 
   @FieldResolver(() => [AssistantVersion], {
     description:
-      "Versions of all assistants that speak in the chat: of a workflow, one for each of its assistants. Empty if the chat follows the assistant; removed versions are left out.",
+      "Versions of all assistants that speak in the chat: of a workflow, one for each of its assistants. Empty if the chat follows the assistant. Removed versions are left out, as are those of assistants that the key cannot access or that an import has not brought.",
   })
   async versions(
     @Root() { assistantId, assistantVersion, speakerVersions }: Chat,
@@ -37,7 +42,7 @@ export class ChatVersionResolver {
     const own = assistantVersion === null ? {} : { [assistantId]: assistantVersion };
     const numbers: Readonly<Record<string, number>> = speakerVersions ?? own;
     const found = await Promise.all(
-      Object.entries(numbers).map(([id, number]) => scope.of(Versions).find(id, number)),
+      Object.entries(numbers).map(([id, number]) => scope.of(Versions).find(id, number).catch(unlessMissing)),
     );
     return found.filter((version) => version !== undefined);
   }

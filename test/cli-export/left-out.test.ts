@@ -6,6 +6,7 @@ import { beforeFirstMutation } from "../cli-files/folders";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, quietAssistant } from "../support/factories";
 import { storageOf, upload } from "../support/files";
+import { newFlow } from "../support/flows";
 import { importerOf } from "../support/importers";
 import { emptyFolder, runToEnd } from "../support/server";
 import { linesIn, rewrite } from "./organization";
@@ -258,4 +259,35 @@ test("a workflow is imported without the deleted assistant of a node, and the de
   });
   const logs = await target.database.query("select deployment_id from chats where id = $1", [chatId]);
   expect(logs).toEqual([{ deployment_id: ofDeleted }]);
+});
+
+test("the log of a workflow is readable, and exported again, without the version of an assistant that the import did not bring", async () => {
+  const { api, copy, ...run } = await pair();
+  const [first, second] = [await newAssistant(api), await newAssistant(api)];
+  const { workflowId } = await newFlow(
+    api,
+    {
+      start: { type: "START" },
+      first: { type: "PROMPT", assistantId: first },
+      second: { type: "PROMPT", assistantId: second },
+      end: { type: "END" },
+    },
+    [
+      ["start", "first"],
+      ["first", "second", { kind: "MODEL", description: "Goes on." }],
+      ["second", "end", { kind: "MODEL", description: "Is done." }],
+    ],
+  );
+  const start = "mutation ($id: ID!) { made: startChat(input: { workflowId: $id }) { id } }";
+  const { id } = (await api.gql(start, { id: workflowId })).made;
+  await endChat(api, id, "done");
+  await api.delete(`/rest/v1/assistants/${second}`, 200);
+  await run.export();
+  expect(await run.import()).toMatchObject({ code: 0 });
+  const versions = `{ chats(first: 1) { nodes { id version { document } versions { document } } } }`;
+  const [chat] = (await copy.gql(versions)).chats.nodes;
+  expect(chat).toEqual({ id, version: chat.version, versions: [chat.version] });
+  const env = { PARLEY_URL: target.url, PARLEY_KEY: copy.headers["X-API-Key"]! };
+  const again = await runToEnd("cli/export", env, join(emptyFolder(), "again"));
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("logs.ndjson: 1") });
 });

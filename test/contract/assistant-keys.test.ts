@@ -11,6 +11,7 @@ import { useApp } from "../support/app";
 import { withoutId, withoutRequest } from "../support/errors";
 import { exampleOf, send } from "../support/examples";
 import { said } from "../support/factories";
+import { newFlow } from "../support/flows";
 import { operationsOf, run, variables, type Operation } from "../support/operations";
 import { leavesOf, nameOf, operationOf, pathsBelow, type SchemaPath } from "../support/schema-paths";
 import { Subscriber } from "../support/subscriber";
@@ -197,6 +198,30 @@ test("lists contain only the key's assistants, chats, calls, logs and events", a
     ...events.nodes.map(({ companionId }: { companionId: string }) => companionId),
   ];
   expect(new Set(ids)).toEqual(new Set([mine.assistantId]));
+});
+
+test("a conversation that a workflow also leads with other assistants shows only the versions of the key's", async () => {
+  const { api } = running;
+  const { workflowId } = await newFlow(
+    api,
+    {
+      start: { type: "START" },
+      first: { type: "PROMPT", assistantId: mine.assistantId },
+      second: { type: "PROMPT", assistantId: theirs.assistantId },
+      end: { type: "END" },
+    },
+    [
+      ["start", "first"],
+      ["first", "second", { kind: "MODEL", description: "Goes on." }],
+      ["second", "end", { kind: "MODEL", description: "Is done." }],
+    ],
+  );
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  const { id } = (await api.gql(start, { input: { workflowId } })).startChat;
+  const VERSIONS = "query ($id: ID!) { chat(id: $id) { assistantId version { id } versions { id } } }";
+  const all = (await api.gql(VERSIONS, { id })).chat;
+  expect(all.versions).toHaveLength(2);
+  expect((await byKey.gql(VERSIONS, { id })).chat).toEqual({ ...all, versions: [all.version] });
 });
 
 test.each([
