@@ -137,6 +137,22 @@ describe("the transcript of a call is complete at the end", () => {
     expect(context).toContain("At nine.");
   });
 
+  test("a report that comes after the person's next call leaves the end of that call as what is remembered", async () => {
+    const { database } = running;
+    const [first, second] = [await newCall({ userId: "caller" }), await newCall({ userId: "caller" })];
+    await first.tell(...heard("user", "When do you open?", 3_000));
+    await first.tell(...ENDED);
+    await second.tell(...heard("user", "And when do you close?", 3_000));
+    await second.tell(...ENDED);
+    await first.tell(...REPORT);
+    expect((await everywhere(first)).whole).toHaveLength(4);
+    const remembered =
+      "select signed_context, signed_context_chat_id from end_users where unique_id = 'caller'";
+    expect(await database.query(remembered)).toEqual([
+      { signed_context: "Person: And when do you close?", signed_context_chat_id: second.id },
+    ]);
+  });
+
   test("a client's own messages and function calls keep their positions", async () => {
     const { api, database } = running;
     const call = await newCall();

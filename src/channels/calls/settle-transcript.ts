@@ -143,5 +143,5 @@ async function updateDerived(scope: Scope, chat: ChatRow, lines: readonly Line[]
   await scope.of(Events).transcriptCompleted(now);
   const { uniqueId } = chat;
   if (chat.status === "ended" && uniqueId !== null)
-    await scope.of(EndUsers).storeContext({ ...now, uniqueId });
+    await scope.of(EndUsers).storeContext({ ...now, uniqueId }, true);
 }

@@ -152,8 +152,8 @@ export class EndUsers {
     });
   }
 
-  /** Stores the end of a chat as context of the next one with the same assistant. */
-  async storeContext(chat: EndUserChat): Promise<void> {
+  /** Stores the end of a chat as context of the next one. A correction leaves that of a chat that has ended since. */
+  async storeContext(chat: EndUserChat, isCorrection = false): Promise<void> {
     const { assistantId, id: chatId, visitorId, identityProven } = chat;
     // Without a proven identity or a browser, no later chat could use it.
     if (!identityProven && visitorId === null) return;
@@ -170,11 +170,13 @@ export class EndUsers {
       .reverse()
       .map(({ role, content }) => `${role === "USER" ? "Person" : "Assistant"}: ${content}`);
     const context = lines.map((line) => line.slice(0, MAX_FACT_LENGTH).toWellFormed()).join("\n");
-    await this.change(assistantId, chat, () =>
-      identityProven
+    await this.change(assistantId, chat, ({ signedContextChatId, contextChatId }) => {
+      const last = identityProven ? signedContextChatId : contextChatId;
+      if (isCorrection && last !== null && last !== chatId) return {};
+      return identityProven
         ? { signedContext: context, signedContextVisitorId: visitorId, signedContextChatId: chatId }
-        : { context, contextVisitorId: visitorId, contextChatId: chatId },
-    );
+        : { context, contextVisitorId: visitorId, contextChatId: chatId };
+    });
   }
 
   /** The secret for signing ids; generated on first use. */
