@@ -67,11 +67,12 @@ const FUNCTION: JsonSchema = {
   },
 };
 
-const FILES: JsonSchema = {
+const files = (maxFileBytes: number): JsonSchema => ({
   type: "array",
   maxItems: 100,
   description: "Files that the assistant answers from, by their paths from this file.",
   items: {
+    "x-maxBytes": maxFileBytes,
     type: ["string", "object"],
     minLength: 1,
     properties: {
@@ -81,7 +82,7 @@ const FILES: JsonSchema = {
     required: ["file", "name"],
     additionalProperties: false,
   },
-};
+});
 
 /** Reads the fields of input types as properties of JSON Schema. */
 class Inputs {
@@ -105,11 +106,14 @@ class Inputs {
   }
 }
 
-/** JSON Schemas of the YAML files with records, by the kind of the record. */
-export function fileSchemas(schema: GraphQLSchema): Readonly<Record<string, JsonSchema>> {
+/** JSON Schemas of the YAML files with records, by the kind of the record. @param maxFileBytes size of the largest file */
+export function fileSchemas(
+  schema: GraphQLSchema,
+  maxFileBytes: number,
+): Readonly<Record<string, JsonSchema>> {
   const inputs = new Inputs(schema);
   const schemas = {
-    assistant: assistantOf(inputs),
+    assistant: assistantOf(inputs, maxFileBytes),
     workflow: workflowOf(inputs),
     webhook: webhookOf(inputs),
     deployment: deploymentOf(inputs),
@@ -126,7 +130,7 @@ export function fileSchemas(schema: GraphQLSchema): Readonly<Record<string, Json
   );
 }
 
-function assistantOf(inputs: Inputs): JsonSchema {
+function assistantOf(inputs: Inputs, maxFileBytes: number): JsonSchema {
   const channel = (name: string) => {
     const { prompt, resources, functions, ...fields } = inputs.of(name);
     const all = {
@@ -154,7 +158,7 @@ function assistantOf(inputs: Inputs): JsonSchema {
         items: { type: "string" },
         description: "Origins of the web pages that may show the widget; if empty, every page may.",
       },
-      files: FILES,
+      files: files(maxFileBytes),
     },
     ["key", "name"],
   );

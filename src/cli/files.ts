@@ -13,6 +13,7 @@ import { planLines, summaryOf } from "./files/print-plan";
 import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
+import { unknownFunctions } from "./files/unknown-functions";
 import { outliveReaders } from "./lasting-output";
 import { addressOf, waitOf } from "./transfer-options";
 
@@ -106,7 +107,8 @@ async function validate(folder: string, { url, key, waiting }: Options): Promise
   const schemas = url ? await new Connection(url, key ?? "", waiting).schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
-  for (const line of records.flatMap(({ warnings }) => warnings)) print(line);
+  for (const line of [...records.flatMap(({ warnings }) => warnings), ...unknownFunctions(records)])
+    print(line);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);

@@ -110,13 +110,14 @@ export function compileInterfaces(
 
 /** The generated documents by path. They are committed; a test checks that they are up to date. @throws Error if a route is invalid */
 export function generatedDocuments(): Readonly<Record<string, string>> {
-  const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
+  const config = readConfig({});
+  const { schema, rows } = compileInterfaces(loadCatalog(), config);
   for (const row of rows) validateRoute(schema, row);
   return {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_CONTRACTS), null, 2)}\n`,
     "src/events/schemas/asyncapi.json": `${JSON.stringify(asyncApi(EXAMPLE_URL), null, 2)}\n`,
-    "src/cli/files/schemas.generated.json": `${JSON.stringify(fileSchemas(schema), null, 2)}\n`,
+    "src/cli/files/schemas.generated.json": `${JSON.stringify(fileSchemas(schema, config.MAX_FILE_BYTES), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
     "docs/errors.md": errorReference(warningCodes(schema)),
   };

@@ -104,7 +104,7 @@ export async function httpApp(
   app.use(pages({ publicDir: PUBLIC_DIR }), certificatePages(CERTIFICATE, schema, routes));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
   app.get("/rest/openapi.json", restDocument(interfaces, ports.publicUrl));
-  app.use(schemaDocuments(schema, ports.publicUrl), downloads(database, crypto));
+  app.use(schemaDocuments(service, schema), downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
@@ -150,9 +150,9 @@ function restDocument({ rows, schema }: Interfaces, publicUrl: () => string): Re
 }
 
 /** What events and files contain. */
-const schemaDocuments = (schema: GraphQLSchema, publicUrl: () => string) => [
-  eventDocuments(publicUrl),
-  fileSchemaPages(() => fileSchemas(schema), publicUrl),
+const schemaDocuments = ({ config, ports }: Service, schema: GraphQLSchema) => [
+  eventDocuments(ports.publicUrl),
+  fileSchemaPages(() => fileSchemas(schema, config.MAX_FILE_BYTES), ports.publicUrl),
 ];
 
 const publicAnswers = async (database: Database): Promise<string> =>

@@ -256,6 +256,13 @@ const CASES: Case[] = [
     "image.png is a file of type image/png, which assistants cannot read.",
   ],
   [
+    "a file that is too large",
+    ASSISTANT,
+    `${ok}files:\n  - hours.txt\n  - large.txt\n`,
+    "5:5",
+    "large.txt has 26214401 bytes; files of this server may have 26214400.",
+  ],
+  [
     "the same file twice",
     ASSISTANT,
     `${ok}files:\n  - hours.txt\n  - ./hours.txt\n`,
@@ -326,6 +333,7 @@ describe("a file is refused with its line and column, and nothing is applied:", 
     symlinkSync("/etc/hostname", join(place.folder, "assistants/link.txt"));
     place.write("assistants/image.png", IMAGE);
     place.write("assistants/hours.txt", "We open at nine.");
+    place.write("assistants/large.txt", "x".repeat(26_214_401));
     const results = await Promise.all(COMMANDS.map((command) => place.run([command, "."])));
     for (const { code, stdout, stderr } of results) {
       expect([code, stdout]).toEqual([1, ""]);

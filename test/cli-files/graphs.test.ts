@@ -96,20 +96,20 @@ test("an apply that is killed while it changes a graph leaves the old or the new
 });
 
 test("a refused value of a node or an edge is reported at its place, and the graph stays", async () => {
-  const { api, place } = await folder();
+  // As a server of another version, whose rules the command does not know.
+  const { api, place } = await folder((body) => body.replace('"a_b"', '"a b"').replace('"b_c"', '"b c"'));
   place.write("workflows/ring.yaml", ring("old"));
   await place.run(["apply", "."]);
   const broken = ring("new")
-    .replace("name: new 3 }", "name: new 3, resultVariable: a b }")
-    .replace("description: new }", "collects: [a, b c] }");
+    .replace("name: new 3 }", "name: new 3, resultVariable: a_b }")
+    .replace("description: new }", "description: new, collects: [a, b_c] }");
   place.write("workflows/ring.yaml", broken);
   const { code, stderr } = await place.run(["apply", "."]);
   expect([code, stderr.split("\n")]).toEqual([
     1,
     [
       expect.stringMatching(/^workflows\/ring\.yaml:7:52: nodes\.n3\.resultVariable must consist of/),
-      expect.stringMatching(/^workflows\/ring\.yaml:45:5: edges\.0\.description is required for an edge/),
-      expect.stringMatching(/^workflows\/ring\.yaml:45:52: edges\.0\.collects\.1 must consist of/),
+      expect.stringMatching(/^workflows\/ring\.yaml:45:70: edges\.0\.collects\.1 must consist of/),
       "",
     ],
   ]);
@@ -149,4 +149,51 @@ test("a server of an earlier version is to be upgraded", async () => {
     stderr:
       "The server cannot change the graph of a workflow at once. Upgrade the server to the version of this command.\n",
   });
+});
+
+test("functions that assistants of the files do not have are named before anything is applied", async () => {
+  const { api, place } = await folder();
+  const bea =
+    "key: bea\nname: Bea\nchat:\n  functions:\n    - { name: find, serverUrl: https://example.com/f }\n";
+  place.write("assistants/bea.yaml", bea);
+  const nodes = `key: w
+name: W
+nodes:
+  a: { type: ACTION, name: A, assistant: bea, functionName: find }
+  b: { type: ACTION, name: B, assistant: bea, functionName: fnid }
+  c: { type: ACTION, name: C, assistant: bea, functionName: crm_search }
+  p: { type: PROMPT, name: P, assistant: bea }
+edges:
+  - { from: p, to: a, kind: FUNCTION, functionName: book }
+`;
+  place.write("workflows/w.yaml", nodes);
+  const warned = (stdout: string) =>
+    stdout
+      .split("\n")
+      .flatMap(
+        (line) =>
+          /^(workflows.*) Warning: The assistant bea has no function "(\w+)"/
+            .exec(line)
+            ?.slice(1)
+            .join(" ") ?? [],
+      );
+  const FNID = "workflows/w.yaml:5:61: fnid";
+  const SEARCH = "workflows/w.yaml:6:61: crm_search";
+  const BOOK = "workflows/w.yaml:9:53: book";
+  const alone = new Workplace(place.folder, { url: "", secretKey: "" });
+  const valid = await alone.run(["validate", "."]);
+  expect([valid.code, warned(valid.stdout)]).toEqual([0, [FNID, SEARCH, BOOK]]);
+  expect(warned((await place.run(["diff", "."])).stdout)).toEqual([FNID, SEARCH, BOOK]);
+  const { code, stdout } = await place.run(["apply", "."]);
+  expect([code, warned(stdout)]).toEqual([0, [FNID, SEARCH, BOOK]]);
+  expect(stdout.indexOf("fnid")).toBeLessThan(stdout.indexOf("Created"));
+  const { assistants } = await api.gql("{ assistants { data { id } } }");
+  await api.gql(
+    `mutation ($id: ID!) {
+      updateToolServers(assistantId: $id, servers: [{ name: "crm", url: "https://example.com/mcp", allowedTools: ["search"] }]) { id }
+      updateVoiceConfiguration(assistantId: $id, input: { functions: [{ name: "book", serverUrl: "https://example.com/b" }] }) { id } }`,
+    { id: assistants.data[0].id },
+  );
+  const later = await place.run(["diff", "."]);
+  expect([later.code, warned(later.stdout)]).toEqual([0, [FNID]]);
 });

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { namedTools } from "../../conversation/functions/server-tools";
 import { change, create, documentOf, selectionOf } from "./assistant-document";
 import { about, RequestError, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
@@ -24,6 +25,7 @@ interface AssistantPage {
       readonly version: { readonly number: number };
       readonly draft: { readonly basedOn: number } | null;
       readonly files: readonly { readonly id: string }[];
+      readonly toolServers: Parameters<typeof namedTools>[0]["toolServers"];
     })[];
     readonly meta: { readonly hasNextPage: boolean };
   };
@@ -44,7 +46,7 @@ export async function readAssistants(
   // An older server lacks the setting.
   const properties = schemas.assistant as { readonly properties: Fields };
   const setting = "missingVariables" in properties.properties ? "missingVariables" : "";
-  const own = `id key ${setting} version { number } draft { basedOn } files { id } ${selectionOf(schemas)}`;
+  const own = `id key ${setting} version { number } draft { basedOn } files { id } toolServers { name allowedTools } ${selectionOf(schemas)}`;
   const rows = await pages(connection, own, {});
   const records: RemoteRecord[] = [];
   for (const row of rows) {
@@ -57,7 +59,7 @@ export async function readAssistants(
       files: await filesOf(reading, row.files),
     };
     const numbers = { version: version.number, ...(draft && { draft: draft.basedOn }) };
-    records.push({ kind: "assistant", id, key, label: name, fields, ...numbers });
+    records.push({ kind: "assistant", id, key, label: name, fields, tools: namedTools(row), ...numbers });
   }
   return records;
 }

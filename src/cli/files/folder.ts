@@ -6,7 +6,7 @@ import { isRecord, KIND_NAMES, KINDS, type Fields, type Kind } from "./kinds";
 import { below, namedBy } from "./places";
 import { FileProblems } from "./problems";
 import { Resolver, type Surroundings } from "./resolve";
-import { refusedValues } from "./stored-rules";
+import { maxFileBytes, refusedValues } from "./stored-rules";
 import { YamlFile } from "./yaml-file";
 
 /** A record as its file describes it, with the texts and values to which it refers. */
@@ -97,7 +97,7 @@ export async function readFolder(surroundings: Surroundings, schemas: Schemas): 
     records.push({ kind: file.kind, key: file.key, file, fields, warnings: [...new Set(resolver.warnings)] });
     problems.push(...resolver.problems);
   }
-  problems.push(...records.flatMap(refusedValues));
+  problems.push(...records.flatMap((record) => refusedValues(record, maxFileBytes(schemas))));
   if (problems.length > 0) throw new FileProblems(problems);
   return records;
 }

@@ -8,6 +8,7 @@ import { FileProblems } from "./problems";
 import { brokenReferences } from "./references";
 import type { Reading, Remote, RemoteRecord } from "./remote";
 import { withStoredSecrets } from "./stored-secrets";
+import { unknownFunctions } from "./unknown-functions";
 import { secretOf } from "./webhooks";
 
 /** A change of one record of the server. */
@@ -53,7 +54,11 @@ export async function makePlan(
   const pinned = await pinnedVersions(local, remote, steps, reading);
   problems.push(...pinned.problems);
   if (problems.length > 0) throw new FileProblems(problems);
-  const warnings = [...local.flatMap((record) => record.warnings), ...pinned.warnings];
+  const warnings = [
+    ...local.flatMap((record) => record.warnings),
+    ...pinned.warnings,
+    ...unknownFunctions(local, remote.records),
+  ];
   const isNamed = (one: RemoteRecord) => one.key !== null && (prune || !others.includes(one));
   const drafts = remote.records.filter((one) => one.draft !== undefined && isNamed(one));
   return prune

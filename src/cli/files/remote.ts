@@ -17,6 +17,8 @@ export interface RemoteRecord {
   readonly fields: Fields;
   /** Names of the nodes of a workflow whose assistant is deleted. */
   readonly nodesWithoutAssistant?: readonly string[];
+  /** Names that an assistant's MCP servers may have tools of. */
+  readonly tools?: readonly string[];
   /** Number of the current version of an assistant. */
   readonly version?: number;
   /** Number of the version on which the draft of an assistant is based. */

@@ -35,6 +35,8 @@ export interface Surroundings {
 export interface LocalFile extends KnowledgeFile {
   /** MIME type of the content. */
   readonly type: string;
+  /** In bytes. */
+  readonly size: number;
 }
 
 /** The text of a file without its last line break, which editors add. */
@@ -190,6 +192,7 @@ export class Resolver {
         name: String(name).normalize("NFC"),
         digest: hash("sha256", bytes, "hex"),
         type: await typeOf(bytes),
+        size: bytes.length,
         content: async () => new Uint8Array(await readFile(this.beside(String(file)))),
       });
     }

@@ -9,6 +9,7 @@ import {
 import { counted, DomainError, quoted, type Problem } from "../../platform/errors";
 import { jsonProblem, sizeProblem, textProblem } from "../../platform/json/storable";
 import { isReadable } from "../../platform/ports/document-reader";
+import type { Schemas } from "./check";
 import type { LocalRecord } from "./folder";
 import { isFields, sentValue, type Fields } from "./kinds";
 import type { LocalFile } from "./resolve";
@@ -25,7 +26,7 @@ const JSON_VALUES = [
 ];
 
 /** Lines about values that every server of this version refuses, although they suit the schema of the file. */
-export function refusedValues(record: LocalRecord): string[] {
+export function refusedValues(record: LocalRecord, maxFileBytes: number): string[] {
   const { file, fields } = record;
   const lines = [
     ...problemsIn(fields, []),
@@ -33,7 +34,7 @@ export function refusedValues(record: LocalRecord): string[] {
     ...repeated(fields),
     ...wrongParts(fields),
   ].map(({ at, message }) => file.problemAt(at, `${at.join(".")} ${message}.`));
-  return [...lines, ...wrongFiles(record)];
+  return [...lines, ...wrongFiles(record, maxFileBytes)];
 }
 
 interface Refusal {
@@ -110,16 +111,25 @@ const refusal =
     message,
   });
 
+/** Size of the largest file that a server takes, in bytes. A server of an earlier version does not say. */
+export function maxFileBytes({ assistant }: Schemas): number {
+  const { files } = (assistant as { properties: { files?: { items: { "x-maxBytes"?: number } } } })
+    .properties;
+  return files?.items["x-maxBytes"] ?? Infinity;
+}
+
 /** Lines about attached files that assistants cannot have. */
-function wrongFiles({ file, fields }: LocalRecord): string[] {
+function wrongFiles({ file, fields }: LocalRecord, maxFileBytes: number): string[] {
   const files = (fields.files ?? []) as readonly LocalFile[];
-  return files.flatMap(({ name, digest, type }, index) => {
+  return files.flatMap(({ name, digest, type, size }, index) => {
     const clean = cleanName(name);
     const first = files.findIndex((one) => one.name === name && one.digest === digest);
     const refuse = (message: string) => [file.problemAt(["files", index], message)];
     if (clean !== name)
       return refuse(`A file cannot have the name ${quoted(name)}; give it the name ${quoted(clean)}.`);
     if (first < index) return refuse(`files.${first} is the same file: ${name} with the same content.`);
+    if (size > maxFileBytes)
+      return refuse(`${name} has ${size} bytes; files of this server may have ${maxFileBytes}.`);
     return isReadable(type) ? [] : refuse(`${name} is a file of type ${type}, which assistants cannot read.`);
   });
 }
