@@ -68,6 +68,34 @@ test("the search finds a section and opens it", async () => {
   await page.waitForURL(`${app.url}/docs/backup#rotate-encryption-keys`);
 });
 
+test("the search says that it loads, and Enter waits for its result", async () => {
+  await page.goto(`${app.url}/docs`);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/search.json*", (route) => held.then(() => route.continue()));
+  await page.fill("#searchField", "rotate encryption");
+  await page.getByText("Searching …").waitFor();
+  await page.press("#searchField", "Enter");
+  release();
+  await page.waitForURL(`${app.url}/docs/backup#rotate-encryption-keys`);
+  await page.unroute("**/search.json*");
+});
+
+test("results close when the focus leaves them, and with Escape, which returns the focus", async () => {
+  await page.goto(`${app.url}/docs`);
+  const results = page.locator("#searchResults");
+  await page.fill("#searchField", "webhooks");
+  await results.locator("a").first().waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Escape");
+  await results.waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.id")).toBe("searchField");
+  await page.keyboard.type(" sign");
+  await results.locator("a").last().focus();
+  await page.keyboard.press("Tab");
+  await results.waitFor({ state: "hidden" });
+});
+
 test.each([
   ["pagination", "/docs/paging"],
   ["refresh token", "/docs/tokens"],
@@ -102,7 +130,7 @@ const SEARCH = `async (searches) => {
     results.replaceChildren();
     field.value = words;
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    while (results.hidden || results.childNodes.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    while (["", "Searching …"].includes(results.textContent)) await new Promise((resolve) => setTimeout(resolve));
     const links = [...results.querySelectorAll("a")];
     found.push(links.map((link) => ({ href: link.getAttribute("href"), text: link.textContent })));
   }
@@ -231,6 +259,11 @@ test("the menu opens the list of pages on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 700 });
   await page.goto(`${app.url}/docs`);
   await page.locator("nav").waitFor({ state: "hidden" });
+  await page.click("#menuButton");
+  await page.locator("nav a").first().focus();
+  await page.keyboard.press("Escape");
+  await page.locator("nav").waitFor({ state: "hidden" });
+  expect(await page.evaluate("document.activeElement.id")).toBe("menuButton");
   await page.click("#menuButton");
   await page.locator("nav").getByText("Webhooks").click();
   await page.waitForURL(`${app.url}/docs/webhooks`);

@@ -37,34 +37,58 @@ function entry(result: Found, wanted: string): HTMLElement {
   return link;
 }
 
-async function search(): Promise<void> {
+/** Shows what is found. @returns whether it is still wanted by then */
+async function search(): Promise<boolean> {
   const wanted = query.value.trim();
   results.hidden = wanted === "";
-  if (results.hidden) return;
+  if (results.hidden) return false;
+  const slow = setTimeout(() => (results.textContent = "Searching …"));
   try {
     const found = rank(await load(), wanted).slice(0, MAX_RESULTS);
-    if (query.value.trim() !== wanted) return;
+    if (query.value.trim() !== wanted) return false;
     if (found.length === 0) results.textContent = "Nothing found.";
     else results.replaceChildren(...found.map((result) => entry(result, wanted)));
   } catch {
     results.textContent = "Search is not available right now.";
+  } finally {
+    clearTimeout(slow);
   }
+  return true;
+}
+
+async function openFirst(): Promise<void> {
+  if (await search()) results.querySelector("a")?.click();
+}
+
+function showMenu(isOpen: boolean): void {
+  document.body.classList.toggle("open", isOpen);
+  menu.setAttribute("aria-expanded", String(isOpen));
+}
+
+/** Closes the results or the menu, and returns the focus to what has opened them. */
+function close(): void {
+  if (results.contains(document.activeElement)) query.focus();
+  results.hidden = true;
+  if (!document.body.classList.contains("open")) return;
+  showMenu(false);
+  menu.focus();
 }
 
 query.addEventListener("input", () => void search());
 query.addEventListener("focus", () => void search());
 document.addEventListener("keydown", ({ key, target }) => {
-  if (key === "Escape") results.hidden = true;
-  if (key === "Enter" && target === query) results.querySelector("a")?.click();
+  if (key === "Escape") close();
+  if (key === "Enter" && target === query) void openFirst();
+});
+query.closest("search")!.addEventListener("focusout", ({ currentTarget, relatedTarget }) => {
+  const isElsewhere = relatedTarget instanceof Node && !(currentTarget as Element).contains(relatedTarget);
+  if (isElsewhere) results.hidden = true;
 });
 document.addEventListener("click", ({ target }) => {
   if (!(target as Element).closest("search") || (target as Element).closest("#searchResults a"))
     results.hidden = true;
 });
-menu.addEventListener("click", () => {
-  const isOpen = document.body.classList.toggle("open");
-  menu.setAttribute("aria-expanded", String(isOpen));
-});
+menu.addEventListener("click", () => showMenu(!document.body.classList.contains("open")));
 
 /** Address of the service in examples for clients. A proxy's configuration has it too, as the address of its upstream. */
 const EXAMPLE = "127.0.0.1:4000";
