@@ -291,3 +291,24 @@ test("the log of a workflow is readable, and exported again, without the version
   const again = await runToEnd("cli/export", env, join(emptyFolder(), "again"));
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("logs.ndjson: 1") });
 });
+
+test("the export of a copy has the deployments of conversations, too", async () => {
+  const { api, copy, ...run } = await pair();
+  const assistantId = await quietAssistant(api);
+  const { made } = await api.gql(
+    "mutation ($input: CreateDeploymentInput!) { made: createDeployment(input: $input) { id } }",
+    { input: { type: "API", assistantId } },
+  );
+  const { chat } = await api.gql(
+    "mutation ($id: ID!) { chat: startChat(input: { deploymentId: $id }) { id } }",
+    { id: made.id },
+  );
+  await endChat(api, chat.id, "done");
+  await run.export();
+  expect(await run.import()).toMatchObject({ code: 0 });
+  const again = join(emptyFolder(), "export");
+  const env = { PARLEY_URL: target.url, PARLEY_KEY: copy.headers["X-API-Key"]! };
+  expect(await runToEnd("cli/export", env, again)).toMatchObject({ code: 0 });
+  for (const folder of [run.folder, again])
+    expect(linesIn(folder, "logs.ndjson")).toMatchObject([{ id: chat.id, deploymentId: made.id }]);
+});

@@ -183,9 +183,10 @@ async function compareVersions(
   const others = versions.filter(
     ({ number, document }) => !isDeepStrictEqual(objectIn(here, `v${String(number)}`).document, document),
   );
-  for (const { number } of others)
+  for (const version of others)
     report.refuse(
-      `Version ${String(number)} of the assistant ${id}: another version has this number here. What refers to it, such as a deployment, now means that one.`,
+      "Another version has the number of this one here. What refers to it, such as a deployment, now means that one.",
+      versionName(id, version),
     );
   return versions.length - others.length;
 }
