@@ -139,9 +139,10 @@ describe("after a conversation, a delivery that fails and a job that waits, /met
     const query = `${expr} ${shown}`;
     const used = metricsIn(query);
     expect(used.length).toBeGreaterThan(0);
+    const lackingIn = (name: string, some: readonly string[]) => (name === LAG ? [] : lacking(name, some));
     for (const { name, labels } of used)
-      expect({ name, lacks: lacking(name, labels) }).toEqual({ name, lacks: [] });
-    const anyOf = (label: string) => used.some(({ name }) => lacking(name, [label]).length === 0);
+      expect({ name, lacks: lackingIn(name, labels) }).toEqual({ name, lacks: [] });
+    const anyOf = (label: string) => used.some(({ name }) => lackingIn(name, [label]).length === 0);
     expect(groupedBy(query).filter((label) => !anyOf(label))).toEqual([]);
   });
 
@@ -211,6 +212,9 @@ interface Rules {
     }[];
   }[];
 }
+
+/** Has no value without a replica, and no labels of its own. */
+const LAG = "parley_replica_lag_bytes";
 
 /** The queries of the dashboard and of the alert rules, with their texts, in which labels stand too. */
 function queries(): [where: string, query: string, text: string][] {
@@ -299,6 +303,40 @@ describe("the dashboard of a service without failures", () => {
   test("shows a value that only one scrape had", () => {
     const shown = panels.map(({ fieldConfig }) => fieldConfig?.defaults.custom?.showPoints);
     expect(new Set(shown.filter((one) => one !== undefined))).toEqual(new Set(["auto"]));
+  });
+});
+
+describe("the panels of the dashboard", () => {
+  const { panels } = JSON.parse(readFileSync("deploy/grafana/parley.json", "utf8")) as {
+    panels: readonly {
+      readonly id: number;
+      readonly title: string;
+      readonly gridPos: Readonly<Record<"x" | "y" | "w" | "h", number>>;
+    }[];
+  };
+
+  test("have ids of their own, fit in the width and do not overlap", () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const taken = new Map<string, string>();
+    for (const { title, gridPos } of panels) {
+      expect([title, gridPos.x + gridPos.w <= 24]).toEqual([title, true]);
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect([title, taken.get(`${x} ${y}`)]).toEqual([title, undefined]);
+          taken.set(`${x} ${y}`, title);
+        }
+    }
+  });
+
+  test("and the alert rules show every state that the page on monitoring tells to watch", () => {
+    const shown = new Set(queries().flatMap(([, query]) => metricsIn(query).map(({ name }) => name)));
+    for (const name of [
+      "parley_held",
+      "parley_info",
+      "parley_replica_lag_bytes",
+      "parley_replica_reads_total",
+    ])
+      expect([name, shown.has(name)]).toEqual([name, true]);
   });
 });
 
