@@ -11,6 +11,7 @@ import { explanation } from "./explanation";
 import { factsOf } from "./facts";
 import { FORMAT, writeManifest, type Manifest, type StoredFile } from "./manifest";
 import { NewParts } from "./parts";
+import { undonePlace } from "./undone-place";
 
 export interface BackupOptions {
   /** Database URL of the tables' owner. */
@@ -25,6 +26,8 @@ export interface BackupOptions {
   readonly version: string;
   /** Keys to include in the backup, if any: anyone with the backup can then decrypt all secrets in it. */
   readonly encryptionKeys?: readonly string[];
+  /** Ends the backup, which then fails with its reason. */
+  readonly signal?: AbortSignal;
   /** Told of each file whose stored content has another size than was uploaded. The backup has it as it is. */
   readonly warn: (message: string) => void;
 }
@@ -38,8 +41,18 @@ const EXCLUDED_TABLES = ["file_store", "end_user_exports", "write_positions"];
 const FILES = "files.ndjson";
 export const KEYS_FILE = "encryption-keys";
 
-/** Writes a consistent backup of an installation while it runs. */
+/** Writes a consistent backup of an installation while it runs. One that fails leaves nothing in a folder. */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
+  const place = undonePlace(options.place, options.signal);
+  return writeParts({ ...options, place }).catch(async (error: unknown) => {
+    const remains = ({ message }: Error) =>
+      options.warn(`The incomplete backup in ${place.name} could not be deleted: ${message}`);
+    await place.undo(error).catch(remains);
+    throw error;
+  });
+}
+
+async function writeParts(options: BackupOptions): Promise<Manifest> {
   const { crypto, version, url, encryptionKeys } = options;
   const snapshot = await openSnapshot(url);
   try {

@@ -39,6 +39,7 @@ operator(async (settings) => {
       crypto: new Crypto(keys),
       version: ownVersion(),
       encryptionKeys: values["include-keys"] ? keys : undefined,
+      signal: interruption(place),
       warn: (message) => console.error(message),
     });
     report(manifest, place, key);
@@ -51,6 +52,17 @@ operator(async (settings) => {
     await stop();
   }
 });
+
+/** Ends the backup at the first signal; a second one ends the process. */
+function interruption(place: BackupPlace): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    process.once(signal, () => {
+      const rest = place.discard ? "Nothing of it remains" : "What it has stored remains, and is no backup";
+      controller.abort(new Error(`The backup to ${place.name} was interrupted (${signal}). ${rest}.`));
+    });
+  return controller.signal;
+}
 
 function report({ at, tables, files, missingFiles }: Manifest, { name }: BackupPlace, key?: BackupKey): void {
   for (const file of missingFiles)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ test("a folder on a full disk is named, with a remedy", async () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   const content = new Readable({ read: () => void content.destroy(full) });
   await expect(openBackupPlace(folder, configOf({})).write("part", content)).rejects.toThrow(
-    `The disk of ${folder} is full (ENOSPC), and the backup in it is incomplete. Delete this folder, then free space or name a folder on another disk.`,
+    `The disk of ${folder} is full (ENOSPC). Free space, or name a folder on another disk.`,
   );
   rmSync(folder, { recursive: true });
 });
@@ -55,7 +55,7 @@ const settings = () => ({
 const keyOf = (text?: string) => text && backupKey(text, "BACKUP_KEY");
 const write = async (target: string, key?: string, other: Record<string, string> = {}) =>
   writeTo(openBackupPlace(target, configOf({ ...settings(), ...other })), key);
-const writeTo = (place: BackupPlace, key?: string) =>
+const writeTo = (place: BackupPlace, key?: string, signal?: AbortSignal) =>
   writeBackup({
     url: database.ownerUrl,
     place,
@@ -64,6 +64,7 @@ const writeTo = (place: BackupPlace, key?: string) =>
     crypto: new Crypto(["a key of this test, which is long enough"]),
     version: "0.1.0",
     warn: () => undefined,
+    ...(signal && { signal }),
   });
 const verify = async (target: string, key?: string, other: Record<string, string> = {}) =>
   verifyBackup(
@@ -216,3 +217,46 @@ test.each([undefined, "a long passphrase"])(
     await expect(writeTo(place, key)).rejects.toThrow("ENOSPC: no space left on device");
   },
 );
+
+test("an interrupted backup aborts its upload", async () => {
+  const controller = new AbortController();
+  const place = openBackupPlace("s3://backups/interrupted", configOf(settings()));
+  const write = (path: string, content: Readable) => {
+    if (!path.startsWith("tables/messages")) return place.write(path, content);
+    const endless = new Readable({ read: () => void endless.push(Buffer.alloc(2 ** 20)) });
+    content.on("error", (error) => endless.destroy(error));
+    return place.write(path, endless);
+  };
+  const failed = expect(writeTo({ ...place, write }, undefined, controller.signal)).rejects.toThrow("enough");
+  await until(() => s3.uploads.size > 0);
+  controller.abort(new Error("enough"));
+  await failed;
+  expect(s3.uploads.size).toBe(0);
+});
+
+describe("a backup that fails", () => {
+  const parent = mkdtempSync(join(tmpdir(), "parley-failed-"));
+  afterAll(() => rmSync(parent, { recursive: true }));
+  /** A folder whose disk is full when the messages are written. */
+  const filling = (folder: string, before: () => void = () => undefined): BackupPlace => {
+    const place = openBackupPlace(folder, configOf({}));
+    const write = (path: string, content: Readable) =>
+      path.startsWith("tables/messages")
+        ? (before(), writeFile("/dev/full", content))
+        : place.write(path, content);
+    return { ...place, write };
+  };
+
+  test("leaves nothing of itself, nor folders that it has created", async () => {
+    await expect(writeTo(filling(join(parent, "one", "two")))).rejects.toThrow("ENOSPC");
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  test("leaves a folder that existed, and files of others", async () => {
+    const folder = join(parent, "given");
+    mkdirSync(folder);
+    const other = join(folder, "tables", "of-somebody");
+    await expect(writeTo(filling(folder, () => writeFileSync(other, "")))).rejects.toThrow("ENOSPC");
+    expect(readdirSync(folder, { recursive: true })).toEqual(["tables", "tables/of-somebody"]);
+  });
+});

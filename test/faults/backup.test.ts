@@ -24,6 +24,8 @@ import {
   SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
+  SETTINGS,
+  startProgram,
   startServer,
 } from "../support/server";
 import { until } from "../support/until";
@@ -406,6 +408,29 @@ test(
     });
     const former = await startServer(env);
     expect(former.stdout()).toContain("HELD: moved to 127.0.0.1");
+  },
+  LONG,
+);
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "a backup that %s interrupts says so and leaves nothing",
+  async (signal) => {
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    const folder = join(emptyFolder(), "backup");
+    const holder = new pg.Client({ connectionString: env.DATABASE_URL });
+    await holder.connect();
+    afterTest(() => holder.end());
+    await holder.query("begin; lock table webhook_destinations in access exclusive mode");
+    const backup = startProgram("cli/backup", env, folder);
+    await until(() => existsSync(join(folder, "tables")));
+    const ended = backup.kill(signal);
+    await holder.query("commit");
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`The backup to ${folder} was interrupted (${signal}). Nothing of it remains.`),
+    ]);
+    expect(existsSync(folder)).toBe(false);
   },
   LONG,
 );

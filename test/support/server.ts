@@ -115,10 +115,10 @@ async function end(child: ChildProcess, ended: Promise<ProcessResult>): Promise<
 export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<ProcessResult> =>
   run(program, env, options).ended;
 
-/** Starts a program. @returns its end, and a function that kills it with SIGKILL */
+/** Starts a program. @returns its end, and a function that kills it, by default with SIGKILL */
 export function startProgram(program: string, env: Env, ...options: string[]) {
   const { child, ended } = run(program, env, options);
-  return { ended, kill: () => (child.kill("SIGKILL"), ended) };
+  return { ended, kill: (signal: NodeJS.Signals = "SIGKILL") => (child.kill(signal), ended) };
 }
 
 /** Runs a program in a folder, and as a user, until it ends. */

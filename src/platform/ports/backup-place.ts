@@ -8,6 +8,8 @@ export interface BackupPlace {
   prepare(): Promise<void>;
   /** Writes a part completely or not at all. */
   write(path: string, content: Readable): Promise<void>;
+  /** Deletes what this process has written to it; missing where a backup needs no right to delete. */
+  discard?(): Promise<void>;
   /** The content of a part; undefined if there is none. */
   read(path: string): Promise<Readable | undefined>;
 }

@@ -1,4 +1,5 @@
-import { access, constants, readdir } from "node:fs/promises";
+import { access, constants, readdir, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { makeFolder } from "../make-folder";
 import type { BackupPlace } from "../ports/backup-place";
 import { thisUser } from "../settings/this-user";
@@ -7,14 +8,35 @@ import { localStorage } from "./local-storage";
 /** A folder for a backup. */
 export function localBackupPlace(folder: string): BackupPlace {
   const storage = localStorage(folder);
+  const written = new Set<string>();
+  let made: string | undefined;
   return {
     name: folder,
-    prepare: () => makeEmpty(folder),
+    prepare: async () => void (made = await makeEmpty(folder)),
     write: async (path, content) => {
+      written.add(path);
       await storage.put(path, content).catch((error: unknown) => refuseFull(folder, error));
+    },
+    async discard() {
+      for (const path of written) await storage.remove(path);
+      const inside = [...written].flatMap((path) => above(join(folder, path), folder));
+      const outside = made === undefined ? [] : [folder, ...above(folder, dirname(made))];
+      const folders = [...new Set([...inside, ...outside])].sort((a, b) => b.length - a.length);
+      for (const each of folders) await rmdir(each).catch(unlessInUse);
     },
     read: async (path) => ((await storage.has(path)) ? storage.get(path) : undefined),
   };
+}
+
+/** The folders above a path, up to the last one, which is left out. */
+function above(path: string, last: string): string[] {
+  const folder = dirname(path);
+  return folder === last || folder === path ? [] : [folder, ...above(folder, last)];
+}
+
+/** @throws errors other than that of a folder with files of others, or that does not exist */
+function unlessInUse(error: NodeJS.ErrnoException): void {
+  if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(error.code ?? "")) throw error;
 }
 
 const notWritable = (folder: string, user: string): string =>
@@ -24,15 +46,16 @@ const notWritable = (folder: string, user: string): string =>
 function refuseFull(folder: string, error: unknown): never {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (!["ENOSPC", "EDQUOT"].includes(code)) throw error;
-  throw new Error(
-    `The disk of ${folder} is full (${code}), and the backup in it is incomplete. Delete this folder, then free space or name a folder on another disk.`,
-    { cause: error },
-  );
+  throw new Error(`The disk of ${folder} is full (${code}). Free space, or name a folder on another disk.`, {
+    cause: error,
+  });
 }
 
-async function makeEmpty(folder: string): Promise<void> {
+/** @returns the first folder that was created; undefined if it existed */
+async function makeEmpty(folder: string): Promise<string | undefined> {
+  let made: string | undefined;
   try {
-    makeFolder(folder, 0o700);
+    made = makeFolder(folder, 0o700);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -46,4 +69,5 @@ async function makeEmpty(folder: string): Promise<void> {
   }
   if ((await readdir(folder)).length > 0)
     throw new Error(`${folder} is not empty. Name a new folder for the backup.`);
+  return made;
 }
