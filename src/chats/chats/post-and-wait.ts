@@ -1,3 +1,4 @@
+import { holdWarnings, isHeld } from "../../account/organization/hold-notice";
 import type { Scope } from "../../platform/database/scope";
 import { CHATS_CHANNEL } from "../../events/events/record";
 import { Signal } from "./signal";
@@ -29,7 +30,7 @@ export async function postMessage(
   if (!wait && !withReply) return scope.of(Messages).post(input);
   const message = await postAndWait(fresh, input, { id, warn: (text) => scope.warn(text) });
   if (message.role !== "USER") scope.warn(NOT_ANSWERED);
-  else if (message.reply === null) scope.warn(UNANSWERED);
+  else if (message.reply === null) scope.warn((await holdWarnings(scope))[0] ?? UNANSWERED);
   return withReply ? message : (message.reply ?? message);
 }
 
@@ -37,7 +38,7 @@ const NOT_ANSWERED = "Waiting had no effect: the assistant answers only messages
 const UNANSWERED =
   "The assistant has not answered in time. If it does later, the answer is among the chat's messages.";
 
-/** Posts a message and waits for the assistant's answer. After 60 s the turn continues without its caller. */
+/** Posts a message and waits for the assistant's answer. After 60 s, or while the installation is held, the turn continues without its caller. */
 async function postAndWait(
   fresh: () => Scope,
   input: PostMessageInput,
@@ -64,7 +65,7 @@ async function postAndWait(
     if (posted.role !== "USER") return { reply: null, ...posted };
     if (id !== undefined) signal.notify(); // the answer may be there already
     const until = performance.now() + ANSWER_TIMEOUT_MS;
-    while (performance.now() < until) {
+    do {
       await signal.wait(Math.min(POLL_INTERVAL_MS, until - performance.now()));
       const answer = answerAmong(localMessages, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return { reply: answer, ...posted };
@@ -72,7 +73,7 @@ async function postAndWait(
       // The message may have been answered, or the chat have ended, after the check above.
       if (!chat || chat.status === "ended" || chat.answeredSequence >= posted.sequence)
         return { reply: await lastAnswerTo(fresh(), posted), ...posted };
-    }
+    } while (performance.now() < until && !(await isHeld(fresh())));
     return { reply: null, ...posted };
   } finally {
     unsubscribe.forEach((end) => end());
