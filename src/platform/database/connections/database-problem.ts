@@ -2,9 +2,12 @@ import { withoutStatement, workerProblem } from "./worker-problem";
 
 /** SQLSTATEs of sessions that PostgreSQL ends. */
 const ENDED = /^57P0[12]$/;
-/** Messages of pg about a broken connection and about statements on it. Errors of other services explain themselves. */
+/**
+ * Messages of pg about a broken connection and about statements on it, and of Citus about a coordinator that has ended.
+ * Errors of other services explain themselves.
+ */
 const BROKEN =
-  /Connection terminated|connection error and is not queryable|\b(read|write) (ECONNRESET|EPIPE)\b/;
+  /Connection terminated|^(.* - )?postmaster was shut down|connection error and is not queryable|\b(read|write) (ECONNRESET|EPIPE)\b/;
 
 const explanations = new WeakSet<object>();
 

@@ -85,7 +85,7 @@ function refuseToMigrate(error: unknown, url: string): never {
   const role = new URL(url).username;
   if (/read-only transaction/.test(message))
     throw new Error(
-      `The database is read-only (${reason}). Set DATABASE_URL to the primary, and check default_transaction_read_only of the role "${role}".`,
+      `The database is read-only (${reason}). Set DATABASE_URL to the primary, and check default_transaction_read_only of PostgreSQL, of the database and of the role "${role}".`,
       { cause: error },
     );
   if (!/permission denied|must be owner/.test(message)) throw error;
