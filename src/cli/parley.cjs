@@ -36,11 +36,12 @@ const { asInstalled } = programs[INSTALLED]();
 if (["-h", "--help", "help"].includes(name)) console.log(overview());
 else if (["-v", "--version", "version"].includes(name)) console.log(version);
 else if (!program) {
-  const unknown = name.startsWith("-")
+  const isSetting = name.startsWith("-");
+  const unknown = isSetting
     ? `Parley has no option "${name}": settings are variables of the environment or of the file .env, such as PORT=4001.`
     : `Parley has no command "${name}".`;
   console.error(`${unknown}\n\n${overview()}`);
-  process.exitCode = EX_CONFIG;
+  process.exitCode = isSetting ? EX_CONFIG : 1;
 } else if (asksForHelp) console.log(helpOf(program, isOfFiles ? name : undefined, asInstalled));
 else run(isOfFiles ? [name, ...options] : options);
 

@@ -134,7 +134,7 @@ asRoot.each(["main", "cli/key-create"])(
     const cwd = openFolder();
     writeFileSync(join(cwd, ".env"), "MODEL_NAME=a-secret\n", { mode: 0o600 });
     const { code, stdout, stderr } = await runAt({ cwd, ...USER }, program, SETTINGS);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr).toContain(`${join(cwd, ".env")} cannot be read by the user 54321`);
     expect(stderr).toContain(`sudo chown 54321 '${join(cwd, ".env")}'`);
   },
@@ -150,7 +150,7 @@ asRoot(
     chownSync(DATA_DIR, USER.uid, USER.gid);
     const env = { ...(await installation()), DATA_DIR };
     const { code, stdout, stderr } = await runAt({ cwd: openFolder(), ...USER }, "main", env);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: "" });
     expect(stderr).toContain(`DATA_DIR ${DATA_DIR} cannot be entered by the user 54321`);
   },
   LONG,

@@ -170,7 +170,7 @@ else
           ...rest,
           DATABASE_URL: strict.through(direct!),
         });
-        expect([code, stderr]).toEqual([1, expect.stringMatching(/This is a pooler.*DATABASE_DIRECT_URL/)]);
+        expect([code, stderr]).toEqual([78, expect.stringMatching(/This is a pooler.*DATABASE_DIRECT_URL/)]);
         const locks = await database.query(
           "select from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
         );
@@ -197,7 +197,7 @@ else
         });
         const remedy = setting === "DATABASE_URL" ? "DATABASE_DIRECT_URL" : setting;
         expect([code, stderr]).toEqual([
-          1,
+          78,
           expect.stringMatching(
             new RegExp(
               `^Cannot connect to the database \\S+ \\(${setting}\\): .*This is a pooler.*set ${remedy} to`,
@@ -249,7 +249,7 @@ else
         ...env,
         DATABASE_URL: wrong.through(env.DATABASE_DIRECT_URL!),
       });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/Set pool_mode = transaction/)]);
+      expect([code, stderr]).toEqual([78, expect.stringMatching(/Set pool_mode = transaction/)]);
     });
 
     test("a start with prepared statements, behind a PgBouncer that does not know them, names the setting", async () => {
@@ -259,7 +259,7 @@ else
         DATABASE_URL: forgetful.through(env.DATABASE_DIRECT_URL!),
         DATABASE_PREPARE: "on",
       });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/Set DATABASE_PREPARE=off/)]);
+      expect([code, stderr]).toEqual([78, expect.stringMatching(/Set DATABASE_PREPARE=off/)]);
     });
 
     test("a start with prepared statements, behind a PgBouncer in session mode, is not refused", async () => {
@@ -284,7 +284,7 @@ else
         DATABASE_URL: fresh.through(env.DATABASE_DIRECT_URL!),
       });
       expect([code, stderr]).toEqual([
-        1,
+        78,
         expect.stringMatching(
           /alter role "?parley_app"? in database .* set statement_timeout = '5000';\s*$/m,
         ),
