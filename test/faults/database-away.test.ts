@@ -122,6 +122,8 @@ describe("a server and its database", () => {
         expect(valueOf(metrics, "parley_database_up")).toBe(0);
         expect(valueOf(metrics, "parley_events_unsequenced")).toBeUndefined();
 
+        // It is away for longer than the pause before the first attempt to connect again.
+        await until(() => server.stderr().includes("PostgreSQL does not answer"));
         await database.comeBack();
         await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
         await api.post("/rest/v1/assistants", { name: `Round ${round}` }, 200);
