@@ -38,9 +38,15 @@ describe("`npm run distribute`", () => {
     ]);
   });
 
-  test.each(["cli/distribute", "main"])("refuses a worker (%s)", async (program) => {
+  test.each([
+    ["cli/distribute", 1],
+    ["main", 78],
+  ])("refuses a worker (%s)", async (program, expected) => {
     const { code, stderr } = await distributed(databaseAt(cluster.workers[0]!.url, "whole"), program);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/a worker.*the address of the coordinator/)]);
+    expect([code, stderr]).toEqual([
+      expected,
+      expect.stringMatching(/a worker.*the address of the coordinator/),
+    ]);
   });
 
   test("distributes the tables once, and gathers statistics of their shards", async () => {
