@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import { gql, newChat, percentile, type Bench } from "./bench";
 import { instantModel, listening } from "./calls";
 
@@ -18,12 +19,13 @@ const ANSWER = "Of course, I can help you with that: tell me what you are lookin
  * Measures the service's share of a turn, from the question to the answer: with a model that streams, minus its time, and
  * with one that answers at once, one turn after another and eight at once.
  */
-export async function turns({ ours, table, ids }: Bench): Promise<void> {
+export async function turns({ ours, table, ids, databaseUrl }: Bench): Promise<void> {
   const streaming = streamingModel();
   await useModel(ours.url, streaming.server);
   const own: number[] = [];
   for (let count = 0; count < TURNS; count++)
     own.push((await turn(ours.url, ids[count % ids.length]!)) - streaming.duration());
+  await gatherStatistics(databaseUrl);
   const most = (what: string, part: number, taken: number[], limit: number) =>
     table.add({ what, ours: percentile(taken, part), unit: "ms", most: limit });
   most("a turn without its streaming model, median", 0.5, own, 15);
@@ -37,6 +39,14 @@ export async function turns({ ours, table, ids }: Bench): Promise<void> {
   const perSecond = await turnsAtOnce(ours.url, ids);
   table.add({ what: `turns with ${AT_ONCE} at once`, ours: perSecond, unit: "/s", least: 150 });
   end(instant);
+}
+
+/** Does what PostgreSQL does in the first minute of a new database. */
+async function gatherStatistics(connectionString: string): Promise<void> {
+  const db = new Client({ connectionString });
+  await db.connect();
+  await db.query("analyze");
+  await db.end();
 }
 
 /** Turns per second of several persons who each wait for their answer, in chats that have been started before. */
