@@ -2,11 +2,11 @@ import { Arg, Args, ArgsType, Ctx, ID, ObjectType, Resolver } from "type-graphql
 import { ASSISTANT_RECORDS, CHANGED_RECORDS, recordChanges } from "../../src/account/audit/record-changes";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { deliveryChanges } from "../../src/events/webhooks/delivery-changes";
-import { DomainError, type ErrorCode } from "../../src/platform/errors";
 import { Assistant } from "../assistants/assistants";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Root, Subscription } from "../core/decorators";
 import { Node } from "../core/node";
+import { nullIf } from "../core/null-if";
 import { NotNull, oneOf, Rule } from "../core/rules";
 import { Delivery } from "../events/events";
 import { nodeOf } from "../nodes/nodes";
@@ -151,11 +151,3 @@ export class RecordChangeResolver {
     return nodeOf(id, context).catch(nullIf("NODE_NOT_FOUND"));
   }
 }
-
-/** Null instead of one error. */
-const nullIf =
-  (code: ErrorCode) =>
-  (error: unknown): null => {
-    if (error instanceof DomainError && error.code === code) return null;
-    throw error;
-  };

@@ -1,4 +1,5 @@
 import { ID, InputType } from "type-graphql";
+import { MAX_EDGES, MAX_NODES } from "../../src/conversation/workflows/part-rules";
 import { Field } from "../core/decorators";
 import { Rule } from "../core/rules";
 import { CreateDeploymentInput } from "../workflows/deployments";
@@ -38,10 +39,10 @@ export class ImportWorkflowInput extends CreateWorkflowInput {
   createdAt?: Date | null;
   @Field(() => Date, { nullable: true, description: UPDATED })
   updatedAt?: Date | null;
-  @Rule({ maxItems: 200 })
+  @Rule({ maxItems: MAX_NODES })
   @Field(() => [ImportWorkflowNodeInput], { description: "All nodes, at most 200." })
   nodes!: ImportWorkflowNodeInput[];
-  @Rule({ maxItems: 1_000 })
+  @Rule({ maxItems: MAX_EDGES })
   @Field(() => [ImportWorkflowEdgeInput], { description: "All edges, at most 1,000." })
   edges!: ImportWorkflowEdgeInput[];
 }

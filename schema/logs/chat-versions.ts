@@ -3,10 +3,10 @@ import { versionIn } from "../../src/assistants/versions/pins";
 import { Versions } from "../../src/assistants/versions/versions";
 import { Chats } from "../../src/chats/chats/chats";
 import type { Scope } from "../../src/platform/database/scope";
-import { DomainError } from "../../src/platform/errors";
 import { AssistantVersion } from "../assistants/versions";
 import type { Context } from "../core/context";
 import { FieldResolver, Root } from "../core/decorators";
+import { nullIf } from "../core/null-if";
 import { Event } from "../events/events";
 import { Log } from "./logs";
 import { Chat } from "../chats/chats";
@@ -15,10 +15,6 @@ const versionOf = (
   scope: Scope,
   { assistantId, assistantVersion }: Pick<Chat, "assistantId" | "assistantVersion">,
 ) => (assistantVersion === null ? null : scope.of(Versions).find(assistantId, assistantVersion));
-
-function unlessMissing(error: Error): undefined {
-  if (!(error instanceof DomainError && error.code === "ASSISTANT_NOT_FOUND")) throw error;
-}
 
 @Resolver(() => Chat)
 export class ChatVersionResolver {
@@ -42,9 +38,11 @@ export class ChatVersionResolver {
     const own = assistantVersion === null ? {} : { [assistantId]: assistantVersion };
     const numbers: Readonly<Record<string, number>> = speakerVersions ?? own;
     const found = await Promise.all(
-      Object.entries(numbers).map(([id, number]) => scope.of(Versions).find(id, number).catch(unlessMissing)),
+      Object.entries(numbers).map(([id, number]) =>
+        scope.of(Versions).find(id, number).catch(nullIf("ASSISTANT_NOT_FOUND")),
+      ),
     );
-    return found.filter((version) => version !== undefined);
+    return found.filter((version) => version != null);
   }
 
   @FieldResolver(() => Boolean, { description: "Whether the chat runs a draft of the assistant." })

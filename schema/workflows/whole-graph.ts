@@ -1,4 +1,5 @@
 import { Arg, Ctx, ID, InputType, Resolver } from "type-graphql";
+import { MAX_EDGES, MAX_NODES } from "../../src/conversation/workflows/part-rules";
 import { replaceGraph } from "../../src/conversation/workflows/replace-graph";
 import type { Context } from "../core/context";
 import { Field, Mutation } from "../core/decorators";
@@ -47,10 +48,10 @@ export class WorkflowGraphEdgeInput extends CreateWorkflowEdgeInput {
 
 @InputType({ description: "All nodes and edges of a workflow. Those that are not listed are deleted." })
 export class WorkflowGraphInput {
-  @Rule({ maxItems: 200 })
+  @Rule({ maxItems: MAX_NODES })
   @Field(() => [WorkflowGraphNodeInput], { description: "All nodes, at most 200." })
   nodes!: WorkflowGraphNodeInput[];
-  @Rule({ maxItems: 1_000 })
+  @Rule({ maxItems: MAX_EDGES })
   @Field(() => [WorkflowGraphEdgeInput], { description: "All edges, at most 1,000." })
   edges!: WorkflowGraphEdgeInput[];
 }

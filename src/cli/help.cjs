@@ -11,8 +11,10 @@ const WIDTH = 100;
 const MAX_NAME = 26;
 const SETTINGS = { "DATABASE_URL, …": "settings of the server, also from .env; docs/settings.md lists them" };
 const EXIT_CODES = { 0: "success", 1: "an error, which standard error names" };
-/** Of what reads the settings of a server; as in src/platform/mistake.ts. */
-const EX_CONFIG = { 78: "a mistake that only you can correct, such as an invalid setting" };
+/** As in src/platform/mistake.ts, for programs that run before the build. */
+exports.EX_CONFIG = 78;
+/** The exit code that programs with the settings of a server add. */
+const MISTAKE = { [exports.EX_CONFIG]: "a mistake that only you can correct, such as an invalid setting" };
 
 /**
  * The text about a program.
@@ -34,7 +36,7 @@ exports.helpOf = (program, name, named = (text) => text) => {
     ...table("Arguments", texts("arguments")),
     ...table("Options", texts("options")),
     ...table("Environment", { ...texts("environment"), ...(settings && SETTINGS) }),
-    ...table("Exit codes", { ...EXIT_CODES, ...exit, ...(settings && EX_CONFIG) }),
+    ...table("Exit codes", { ...EXIT_CODES, ...exit, ...(settings && MISTAKE) }),
     `Example:\n  ${example}`,
   ].join("\n\n");
 };

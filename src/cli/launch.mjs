@@ -8,9 +8,9 @@ import { createRequire } from "node:module";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { EX_CONFIG, preflight, thisUser } from "./preflight.mjs";
+import { preflight, thisUser } from "./preflight.mjs";
 
-const { commandOf, helpIfAsked } = createRequire(import.meta.url)("./help.cjs");
+const { commandOf, EX_CONFIG, helpIfAsked } = createRequire(import.meta.url)("./help.cjs");
 const [, , named, ...given] = process.argv;
 helpIfAsked(named, given);
 const [program, options] = commandOf(named, given);

@@ -6,10 +6,8 @@
 const { readFileSync } = require("node:fs");
 const { join, sep } = require("node:path");
 const COMMANDS = require("./commands.json");
-const { FILES, helpOf, isHelp, OPERATORS } = require("./help.cjs");
+const { EX_CONFIG, FILES, helpOf, isHelp, OPERATORS } = require("./help.cjs");
 
-/** As in src/platform/mistake.ts. */
-const EX_CONFIG = 78;
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19) || major === 21 || (major === 22 && minor < 13)) {
   console.error(`Parley needs Node 20.19 or later (of 22: 22.13), and this is ${process.version}.`);

@@ -34,8 +34,7 @@ export function thisUser() {
 
 const setting = (name) => process.env[name]?.trim() || undefined;
 
-/** EX_CONFIG, as in src/platform/mistake.ts. */
-export const EX_CONFIG = 78;
+const { EX_CONFIG } = createRequire(import.meta.url)("./help.cjs");
 const mistake = (error) => Object.assign(error, { exitCode: EX_CONFIG });
 
 /** Why the data folder cannot be used; undefined if it can. Foreign files inside it are found by the server. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
+import { reasonOf } from "./network-failures";
 
-/** What goes away more often is logged once in this time. */
+/** Least time between two losses that are logged. */
 const LOG_INTERVAL_MS = 60_000;
 
 /** Logs when something that a server needs goes away, and when it is back: one line each, however many requests fail. */
@@ -36,10 +37,4 @@ export class Availability {
     this.since = undefined;
     this.isTold = false;
   }
-}
-
-/** If a host has several addresses, Node reports each failure without an overall message. */
-function reasonOf(error: unknown): string {
-  const { message, errors = [], name } = error as Partial<AggregateError>;
-  return message || errors.map((each) => (each as Error).message).join("; ") || String(name);
 }

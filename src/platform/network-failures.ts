@@ -5,3 +5,9 @@ export const NETWORK_FAILURES =
 /** Whether an error says that a connection failed or that the other side did not prove who it is. */
 export const isNetworkFailure = ({ name, code = "" }: { readonly name?: string; readonly code?: string }) =>
   name === "TimeoutError" || NETWORK_FAILURES.test(code);
+
+/** The message of a failure. If a host has several addresses, Node reports each failure without an overall message. */
+export function reasonOf(error: unknown): string {
+  const { message, errors = [], name } = error as Partial<AggregateError>;
+  return message || errors.map((each) => (each as Error).message).join("; ") || String(name);
+}

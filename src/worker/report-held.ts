@@ -19,8 +19,8 @@ export async function reportHeld(pool: Pool, takeoverMs: number, logger: Logger)
     takeoverMs / 3,
   ]);
   const { jobs, silent, servers } = rows[0]!;
-  const facts = { jobs, takeoverSeconds: takeoverMs / 1_000 };
   if (jobs === 0) return;
+  const facts = { jobs, takeoverSeconds: takeoverMs / 1_000 };
   if (servers > 1 && !silent) return logger.info(facts, "other servers run jobs, as usual");
   const message = `jobs of another server have not ended; if it was killed, they continue within ${facts.takeoverSeconds} s`;
   logger.warn(facts, message);

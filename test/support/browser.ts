@@ -120,7 +120,7 @@ export function observe(page: Page, serverUrl: string): PageActivity {
 /** Takes the clipboard from a page, as browsers do without HTTPS. A script to add before the page is opened. */
 export const WITHOUT_CLIPBOARD = `Object.defineProperty(navigator, "clipboard", { value: undefined })`;
 
-/** What is pasted into a field of one line. */
+/** Reads the clipboard by pasting it into a field of one line. */
 export async function pasted(page: Page, field: string): Promise<string> {
   await page.focus(field);
   await page.keyboard.press("Control+V");

@@ -8,7 +8,7 @@ import type { Path } from "./yaml-file";
 type Sent = Fields & { readonly id?: string; readonly ref?: string };
 
 /** The ids of a graph, in the order of the server. */
-interface Stored {
+export interface Stored {
   readonly nodes: readonly { readonly id: string }[];
   readonly edges: readonly { readonly id: string }[];
 }

@@ -1,7 +1,7 @@
 import type { Schemas } from "./check";
 import { RequestError, type Connection } from "./connection";
 import { shortEdge, shortNode, type Graph, type NamedGraph, type Nodes } from "./graph";
-import { GraphChange } from "./graph-change";
+import { GraphChange, type Stored } from "./graph-change";
 import type { Fields } from "./kinds";
 import type { Reading, RemoteRecord } from "./remote";
 import type { Path, Remark } from "./yaml-file";
@@ -122,9 +122,7 @@ interface ProblemRow {
   readonly message: string;
 }
 
-interface Checked {
-  readonly nodes: readonly { readonly id: string }[];
-  readonly edges: readonly { readonly id: string }[];
+interface Checked extends Stored {
   readonly problems: readonly ProblemRow[];
 }
 

@@ -4,7 +4,7 @@ import type { WorkflowEdgeInput } from "./workflow-edges";
 import type { WorkflowNodeInput } from "./workflow-nodes";
 
 export interface GraphNode extends WorkflowNodeInput {
-  /** Of a node that stays. */
+  /** Id of an existing node, which stays. */
   readonly id?: string | null;
   /** By which edges of the same graph name the node. */
   readonly ref?: string | null;
@@ -70,7 +70,7 @@ const below = (place: string, problems: readonly Problem[]): Problem[] =>
   problems.map(({ path, message }) => ({ path: `${place}.${path}`, message }));
 
 /** Problems of names that come a second time. */
-function repeated(
+export function repeated(
   given: readonly { readonly path: string; readonly name?: string | null | undefined }[],
   message: string,
 ): Problem[] {

@@ -4,6 +4,7 @@ import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, failAt, invalid, quoted, withPaths } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
+import { repeated } from "./graph-rules";
 import { WorkflowEdges, type WorkflowEdgeInput } from "./workflow-edges";
 import { WorkflowNodes, type WorkflowNodeInput } from "./workflow-nodes";
 import { Workflows, type Workflow, type WorkflowInput } from "./workflows";
@@ -119,10 +120,9 @@ function failIn(place: string, error: unknown): never {
 /** @throws BAD_USER_INPUT for two nodes or two edges with the same id */
 function checkIds(graph: Pick<ImportedWorkflow, "nodes" | "edges">): void {
   const problems = Object.entries(graph).flatMap(([name, parts]: [string, readonly Kept[]]) =>
-    parts.flatMap(({ id }, index) =>
-      parts.findIndex((one) => one.id === id) < index
-        ? [{ path: `${name}.${index}.id`, message: "must be unique" }]
-        : [],
+    repeated(
+      parts.map(({ id }, index) => ({ path: `${name}.${index}.id`, name: id })),
+      "must be unique",
     ),
   );
   if (problems.length > 0) throw invalid(problems);

@@ -1,6 +1,9 @@
 import type { Channel } from "./operations.generated";
 import { BROWSER_ZONE, chooseZone, dayOf, isZone, startOf, zone } from "./zone";
 
+/** Parameter of the address with the ids of the assistant and of the conversation whose transcript is open. */
+export const CONVERSATION = "conversation";
+
 /** The selected filters. They are stored in the address, so that they survive a reload. */
 export interface Filters {
   /** ISO 8601 times; each is the start of a day in the time zone of the page. */
@@ -78,7 +81,7 @@ export function writeAddress({ preset, first, last, assistantId, channel, timezo
   if (assistantId !== "") parameters.set("assistant", assistantId);
   if (channel !== "") parameters.set("channel", channel);
   if (timezone !== BROWSER_ZONE) parameters.set("timezone", timezone);
-  const conversation = new URLSearchParams(location.search).get("conversation");
-  if (conversation !== null) parameters.set("conversation", conversation);
+  const conversation = new URLSearchParams(location.search).get(CONVERSATION);
+  if (conversation !== null) parameters.set(CONVERSATION, conversation);
   history.replaceState(history.state, "", `${location.pathname}?${parameters.toString()}`);
 }

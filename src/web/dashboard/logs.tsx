@@ -73,7 +73,7 @@ export function Logs(props: LogsProps) {
   );
 }
 
-/** What is said about a page of logs; undefined while it loads. */
+/** The sentence about a page of logs. @param page undefined while it loads */
 function statusOf(page: LogPage | undefined, search: string): string {
   if (!page) return "Loading …";
   if (page.nodes.length > 0) return `${number(page.nodes.length)} shown`;

@@ -1,12 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import { CONVERSATION } from "./filters";
 import type { OpenedLog } from "./transcript";
-
-/** Parameter of the address with the ids of the assistant and of the conversation. */
-const PARAMETER = "conversation";
 
 /** The conversation that the address names; its title comes from the entry of the history, which a link lacks. */
 function logOfAddress(): OpenedLog | undefined {
-  const [assistantId, id] = new URLSearchParams(location.search).get(PARAMETER)?.split("/") ?? [];
+  const [assistantId, id] = new URLSearchParams(location.search).get(CONVERSATION)?.split("/") ?? [];
   if (!assistantId || !id) return undefined;
   const { title = "" } = (history.state ?? {}) as Partial<OpenedLog>;
   return { assistantId, id, title };
@@ -14,8 +12,8 @@ function logOfAddress(): OpenedLog | undefined {
 
 function addressOf(log: OpenedLog | undefined): string {
   const parameters = new URLSearchParams(location.search);
-  if (log) parameters.set(PARAMETER, `${log.assistantId}/${log.id}`);
-  else parameters.delete(PARAMETER);
+  if (log) parameters.set(CONVERSATION, `${log.assistantId}/${log.id}`);
+  else parameters.delete(CONVERSATION);
   return `${location.pathname}?${parameters.toString()}`;
 }
 

@@ -2,6 +2,7 @@ import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD, withVerification } from "../../settings/database-url";
 import { mistake } from "../../mistake";
+import { reasonOf } from "../../network-failures";
 import ADVICE from "./connection-advice.json";
 import { databaseProblem, explanationOf, isExplained } from "./database-problem";
 import { workerProblem } from "./worker-problem";
@@ -125,10 +126,4 @@ function namesIn(certificate: PeerCertificate | undefined): string {
 function addressOf(url: string): string {
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username}${username && "@"}${host}${pathname}`;
-}
-
-/** If a host has several addresses, Node reports each failure without an overall message. */
-function reasonOf(error: unknown): string {
-  const { message, errors } = error as AggregateError;
-  return message || errors.map((each) => (each as Error).message).join("; ");
 }

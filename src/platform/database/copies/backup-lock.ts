@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { ClientBase } from "pg";
-import { hasCode } from "../embedded/place";
+import { hasCode } from "../embedded/files";
 import { openClient } from "../connections/open-client";
 import { requireDirect } from "../connections/pooler";
 

@@ -2,6 +2,7 @@ import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { thisUser } from "../../settings/this-user";
 import { mistake } from "../../mistake";
+import { exists } from "./files";
 
 /** Maximum number of files named in the message. */
 const MAX_NAMED = 8;
@@ -68,12 +69,6 @@ async function marksIn(dataDir: string): Promise<string[]> {
   const found = await Promise.all(MARKS.map((name) => exists(join(dataDir, name))));
   return MARKS.filter((_, index) => found[index]);
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Reports Parley's files that this user cannot use, with the command that changes their owner. */
 async function foreignFiles(

@@ -6,7 +6,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { findPlace, hasCode, makeDataDir, type RootWorkaround } from "./place";
+import { hasCode } from "./files";
+import { findPlace, makeDataDir, type RootWorkaround } from "./place";
 import {
   createCluster,
   endChild,

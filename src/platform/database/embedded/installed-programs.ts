@@ -2,6 +2,7 @@ import { chmod, readFile, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { mistake } from "../../mistake";
+import { exists, hasCode } from "./files";
 
 /** The folder of PostgreSQL's programs, from the package for this machine. @throws Error if it is not installed */
 export async function installedPrograms(): Promise<string> {
@@ -32,9 +33,9 @@ async function finishInstallation(native: string): Promise<void> {
   const text = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
     const path = join(native, "..", target);
-    if ((await stat(path).catch(() => undefined)) !== undefined) continue;
+    if (await exists(path)) continue;
     await symlink(relative(dirname(target), source), path).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (!hasCode(error, "EEXIST")) throw error;
     });
   }
   for (const program of ["postgres", "initdb"]) {

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { makeFolder } from "../../make-folder";
 import { mistake } from "../../mistake";
+import { exists, hasCode } from "./files";
 import { installedPrograms } from "./installed-programs";
 
 /** Way to run PostgreSQL, which refuses to run as root, if the server is root. */
@@ -186,7 +187,6 @@ async function nobody(): Promise<{ uid: number; gid: number }> {
   return { uid: await id("-u"), gid: await id("-g") };
 }
 
-/** Folder of the programs that npm installed for this platform. */
 /** Runs the shell in a place; its third argument is named in errors. */
 export async function runAt(place: Place, args: string[], input = ""): Promise<void> {
   const child = spawnAt(place, "/bin/sh", args, { stdio: "pipe" });
@@ -196,20 +196,4 @@ export async function runAt(place: Place, args: string[], input = ""): Promise<v
   child.stdin?.end(input);
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`${args[2]} failed: ${output.trim()}`);
-}
-
-/** Whether a path exists and is visible. */
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/**
- * Whether a system or PostgreSQL error has one of these codes. Avoids instanceof, because jest has its own Error
- * class.
- */
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? ""); // other values have no code
 }

@@ -5,7 +5,8 @@ import { chown, mkdtemp, open, readdir, readFile, rename, rm } from "node:fs/pro
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { exists, hasCode, type Place, runAt, spawnAt } from "./place";
+import { exists, hasCode } from "./files";
+import { type Place, runAt, spawnAt } from "./place";
 import { remedyFor } from "./remedy";
 
 /** PostgreSQL's main process on a cluster, according to postmaster.pid and its command line. */
