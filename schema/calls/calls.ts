@@ -83,7 +83,16 @@ export class Call {
   })
   endedReason!: string | null;
   assistantId!: string;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the workflow of the call, even if it has been deleted; null if there is none.",
+  })
   workflowId!: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Id of the deployment that the call was placed with, even if it has been deleted; null if there is none.",
+  })
   deploymentId!: string | null;
 }
 

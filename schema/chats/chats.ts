@@ -118,8 +118,22 @@ export class Chat {
   })
   assistantVersion!: number | null;
   uniqueId!: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the workflow of the chat, even if it has been deleted; null if there is none.",
+  })
   workflowId!: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Id of the current node of the workflow, or of the last one if the chat has ended, even if it has been deleted; null if there is none.",
+  })
   workflowNodeId!: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Id of the deployment that the chat was started with, even if it has been deleted; null if there is none.",
+  })
   deploymentId!: string | null;
 }
 

@@ -19,7 +19,7 @@ import {
   SERVER_TIMEOUT_MS,
   type Env,
 } from "../support/server";
-import { filesIn, fillOrganization, type Filled } from "./organization";
+import { filesIn, fillOrganization, linesIn, type Filled } from "./organization";
 
 const source = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
 const target = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
@@ -122,6 +122,42 @@ describe("an export", () => {
     expect(stderr).not.toContain(key);
     expect(await exportTo(folder)).toMatchObject({ code: 0 });
     expect(recordsIn(folder)).toEqual(recordsIn(whole));
+  });
+
+  test("leaves out a deleted log without a word, and lists one of which the server does not find a part", async () => {
+    const ids = linesIn(whole, "logs.ndjson").map(({ id }) => id as string);
+    const [deleted, broken] = [ids[1]!, ids[3]!];
+    const url = await proxy(
+      () => 200,
+      source.url,
+      (answer, query) => {
+        const { variables = {} } = JSON.parse(query || "{}");
+        const aliasOf = (id: string) =>
+          Object.keys(variables)
+            .filter((name) => name.startsWith("i") && variables[name] === id)
+            .map((name) => `l${name.slice(1)}`);
+        const paths = [
+          ...aliasOf(deleted).map((one) => [one]),
+          ...aliasOf(broken).map((one) => [one, "chat"]),
+        ];
+        if (paths.length === 0) return answer;
+        const { data } = JSON.parse(answer.toString());
+        const errors = paths.map((path) => {
+          data[path[0]!] = null;
+          const code = path.length === 1 ? "LOG_NOT_FOUND" : "ASSISTANT_NOT_FOUND";
+          return { message: `Not here: ${path.at(-1)}.`, path, extensions: { code } };
+        });
+        return JSON.stringify({ data, errors });
+      },
+    );
+    const folder = newFolder();
+    const { code, stdout } = await exportTo(folder, url);
+    expect(linesIn(folder, "logs.ndjson").map(({ id }) => id)).toEqual(
+      ids.filter((id) => id !== deleted && id !== broken),
+    );
+    expect([code, stdout]).toEqual([2, expect.stringContaining(`Not here: chat. [${broken}]`)]);
+    expect(stdout).not.toContain(deleted);
+    expect(stdout.split(broken)).toHaveLength(2);
   });
 
   test("of a running organization has all records that nobody changes", async () => {
@@ -238,7 +274,11 @@ test(
  * A proxy of a server that answers requests to GraphQL as `statusOf` says: 200 passes one on, 0 drops the connection.
  * @param url of the server. Default: the source
  */
-async function proxy(statusOf: (count: number, body: string) => number, url = source.url): Promise<string> {
+async function proxy(
+  statusOf: (count: number, body: string) => number,
+  url = source.url,
+  changed = (answer: Buffer<ArrayBuffer>, _query: string): Buffer<ArrayBuffer> | string => answer,
+): Promise<string> {
   let count = 0;
   const server = createServer((req, res) => {
     void (async () => {
@@ -247,7 +287,7 @@ async function proxy(statusOf: (count: number, body: string) => number, url = so
       if (status === 0) res.destroy();
       else if (status !== 200)
         res.writeHead(status, { "Retry-After": RETRY_AFTER[status] ?? "0" }).end(REFUSALS[status] ?? "busy");
-      else await pass(req, body, url, res);
+      else await pass(req, body, url, res, (answer) => changed(answer, body.toString()));
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -268,6 +308,7 @@ async function pass(
   body: Buffer<ArrayBuffer>,
   url: string,
   res: ServerResponse,
+  changed: (answer: Buffer<ArrayBuffer>) => Buffer<ArrayBuffer> | string,
 ): Promise<void> {
   const { "x-api-key": key = "", "content-type": type = "application/json" } = req.headers;
   const headers = {
@@ -278,5 +319,7 @@ async function pass(
     ...(body.length > 0 && { body }),
   });
   const content = Buffer.from(await answer.arrayBuffer());
-  res.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" }).end(content);
+  res
+    .writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" })
+    .end(changed(content));
 }

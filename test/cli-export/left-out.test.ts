@@ -210,7 +210,7 @@ test("an import lists each function of an earlier version or a draft whose secre
   expect(functions).toEqual([{ name: "former", serverUrl: "https://example.com" }, call("both", "secret-2")]);
 });
 
-test("a workflow is imported without the deleted assistant of a node, and the deployment of a deleted assistant is not; both are listed", async () => {
+test("a workflow is imported without the deleted assistant of a node, and the deployment of a deleted assistant is not; both are listed, and logs keep its id", async () => {
   const { api, copy, ...run } = await pair();
   const [kept, deleted] = [await newAssistant(api, { name: "Kept" }), await quietAssistant(api)];
   const workflowId = (await api.gql('mutation { made: createWorkflow(input: { name: "Intake" }) { id } }'))
@@ -257,8 +257,13 @@ test("a workflow is imported without the deleted assistant of a node, and the de
     },
     deployments: [{ id: ofWorkflow }],
   });
-  const logs = await target.database.query("select deployment_id from chats where id = $1", [chatId]);
-  expect(logs).toEqual([{ deployment_id: ofDeleted }]);
+  const log = { id: chatId, deploymentId: ofDeleted };
+  const chats = await copy.gql("{ chats(first: 1) { nodes { id deploymentId deployment { id } } } }");
+  expect(chats).toEqual({ chats: { nodes: [{ ...log, deployment: null }] } });
+  const again = join(emptyFolder(), "again");
+  const env = { PARLEY_URL: target.url, PARLEY_KEY: copy.headers["X-API-Key"]! };
+  expect(await runToEnd("cli/export", env, again)).toMatchObject({ code: 0 });
+  expect(linesIn(again, "logs.ndjson")).toMatchObject([log]);
 });
 
 test("the log of a workflow is readable, and exported again, without the version of an assistant that the import did not bring", async () => {

@@ -69,6 +69,8 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, typeof KEPT | RegE
     ...{ versions: /conversations.* versions/, draft: /conversations.* drafts/ },
     ...{ variables: /conversations.* variables/, deployment: /conversations.* deployments/ },
     ...{ workflow: /conversations.* workflows/, workflowNode: /conversations.* workflows/ },
+    ...{ workflowId: /conversations.* workflows/, workflowNodeId: /conversations.* workflows/ },
+    ...{ deploymentId: /conversations.* deployments/ },
   },
 };
 

@@ -60,9 +60,9 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   Log: ["chat", "createdAt", "id", "lengthSeconds", "type", "version"],
   Chat: [
     ...["assistant", "assistantId", "channel", "endedReason", "id", "label", "log", "messages", "metadata"],
-    ...["recordingUrl", "startedAt", "status", "version"],
+    ...["recordingUrl", "startedAt", "status", "version", "workflow", "workflowNode", "deployment"],
   ],
-  Call: ["assistant", "chat", "log"],
+  Call: ["assistant", "chat", "log", "workflow", "deployment"],
   EndUser: ["chats", "id"],
 };
 

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { RefusedError } from "../import/http";
 import { isObject, objectsIn } from "../import/source";
+import type { GraphQLProblem } from "../import/target";
 import type { Line } from "./format";
 import { CALL, ENTRY, LOG } from "./selections";
 import { isGone, UnreadableError } from "./server";
-import { withIds, type Export } from "./work";
+import type { Export } from "./work";
 
 /** Logs per request: a document may have 15 aliases, two for each log. */
 const MOST_LOGS = 7;
@@ -82,15 +83,21 @@ async function readLogs({ server, writer }: Export, batch: readonly Edge[]): Pro
   const { data, errors } = await server.read(queryOf(batch), variablesOf(batch));
   const [refusal] = errors.filter(({ path }) => path === undefined);
   if (refusal) throw new UnreadableError(refusal.extensions?.code ?? "", refusal.message);
-  for (const { message, path } of errors.filter((one) => !isGone(one))) {
+  const problems = errors.filter((error) => !isOfDeleted(error));
+  const [unclear] = problems.filter(isGone);
+  if (unclear && batch.length > 1) throw new UnreadableError(unclear.extensions!.code!, unclear.message);
+  for (const { message, path } of problems) {
     const index = Number(String(path?.[0]).slice(1));
     writer.gap(`A field of logs was not read: ${message}`, batch[index]?.node.id);
   }
   return batch.flatMap(({ node }, index) => {
     const [log, call] = [data[`l${index}`], data[`c${index}`]];
-    return isObject(log) ? [lineOf(node, log, isObject(call) ? withIds(call) : null)] : []; // deleted meanwhile
+    return isObject(log) ? [lineOf(node, log, isObject(call) ? call : null)] : []; // deleted meanwhile, or listed
   });
 }
+
+/** Whether an error says that a log or call was deleted meanwhile, and not something that it names. */
+const isOfDeleted = (error: GraphQLProblem): boolean => isGone(error) && error.path?.length === 1;
 
 const queryOf = (batch: readonly Edge[]): string => {
   const parts = batch.map(
@@ -120,7 +127,7 @@ function lineOf(
   log: JsonObject,
   call: Line | null,
 ): Line {
-  const { user, versions: listed, ...facts } = withIds(isObject(chat) ? chat : {});
+  const { user, versions: listed, ...facts }: JsonObject = isObject(chat) ? chat : {};
   const uniqueId = isObject(user) ? user.uniqueId : null;
   const versions = facts.workflowId === null ? null : objectsIn(listed).map(versionOf);
   const { messages, ...others } = log;

@@ -36,7 +36,7 @@ export const END_USER = "uniqueId facts { assistantId text signed createdAt }";
 
 /** An entry of the list of logs, without what the log itself has. */
 export const ENTRY = `id type label createdAt status endedReason lengthSeconds assistantId assistantName ${MESSAGE_COUNT}
-  chat { endedAt phoneNumber greeting variables assistantVersion versions { id number } draft user { uniqueId } workflow { id } workflowNode { id } deployment { id } }`;
+  chat { endedAt phoneNumber greeting variables assistantVersion versions { id number } draft user { uniqueId } workflowId workflowNodeId deploymentId }`;
 export const LOG = "messages metadata customerMetadata recordingUrl";
 export const CALL = `id kind createdAt dialedAt answeredAt endedAt endedReason status phoneNumber label recordingUrl
-  userName userId anonymousId externalId metadata variables deployment { id } workflow { id }`;
+  userName userId anonymousId externalId metadata variables deploymentId workflowId`;

@@ -21,7 +21,7 @@ interface List {
   readonly isKept?: (record: JsonObject) => boolean;
 }
 
-const REFERENCES = ["project", "assistant", "workflow", "deployment", "workflowNode"];
+const REFERENCES = ["project", "assistant", "workflow"];
 
 /** A record whose references are ids, such as `projectId` in place of `project`. */
 export const withIds = (record: JsonObject): Line =>
