@@ -117,6 +117,33 @@ describe("a conversation in the widget", () => {
     expect(model.asked.at(-1)!.messages.filter(({ role }) => role === "user")).toHaveLength(2);
   });
 
+  test("keeps what is typed over a reload, and shows it to no other person in the tab", async () => {
+    const attributes = { ...(await attributesOf()), "unique-id": "ada" };
+    const { page, box, open, frame } = await site.visit({ attributes });
+    const [adas, bobs] = [
+      page.url(),
+      site.put("/bobs", { attributes: { ...attributes, "unique-id": "bob" } }),
+    ];
+    const typedAt = async (url: string) => {
+      await page.goto(url);
+      await open();
+      return box.inputValue();
+    };
+    const heightOf = async () => (await box.boundingBox())!.height;
+    await open();
+    const words = "My order is late\nand the box is open";
+    await box.fill(words);
+    const height = await heightOf();
+    expect(await typedAt(adas)).toBe(words);
+    expect(await heightOf()).toBe(height);
+    expect(await typedAt(bobs)).toBe("");
+    expect(await typedAt(adas)).toBe(words);
+    await site.model(AT_LAST);
+    await box.press("Enter");
+    await frame.locator(".own.stored").waitFor();
+    expect(await typedAt(adas)).toBe("");
+  });
+
   test("continues after a reload although the assistant meanwhile insists on values that the page does not set", async () => {
     await site.model(AT_LAST, { text: ["Still here."] });
     const attributes = await attributesOf({ missingVariables: "REFUSE" });

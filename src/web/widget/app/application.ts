@@ -5,6 +5,7 @@ import { Conversation } from "./conversation";
 import { Host } from "./host";
 import { lookOf } from "./look";
 import { READ_WIDGET, type Message, type Widget } from "./operations.generated";
+import { Outbox } from "./outbox";
 import { Session, type Target } from "./session";
 import { Talk } from "./talk";
 import { applyTheme, readTheme } from "./theme";
@@ -129,6 +130,8 @@ export class Application {
     this.conversation = new Conversation(this.session, {
       channel: "TEXT",
       storageKey,
+      // Another person in this tab must not send what this one has written.
+      outbox: new Outbox(`${storageKey}:unsent${uniqueId === undefined ? "" : `:${uniqueId}`}`),
       data,
       onMessage,
       onError,

@@ -22,6 +22,7 @@ export interface ConversationOptions {
   readonly data: () => PageData;
   /** Storage key of the chat's id in this tab; without it a reload starts a new chat. */
   readonly storageKey?: string;
+  readonly outbox?: Outbox;
   readonly onMessage?: (message: Message) => void;
   readonly onError?: (error: unknown, where: string) => void;
 }
@@ -49,7 +50,7 @@ export class Conversation {
     private readonly session: AnySession,
     private readonly options: ConversationOptions,
   ) {
-    this.outbox = new Outbox(options.storageKey && `${options.storageKey}:unsent`);
+    this.outbox = options.outbox ?? new Outbox();
     addEventListener("online", () => void this.deliver());
   }
 
@@ -59,8 +60,7 @@ export class Conversation {
 
   /** Resumes the chat of this tab and sends unsent messages. */
   async resume(): Promise<void> {
-    const { storageKey } = this.options;
-    const id = storageKey === undefined ? null : forTab.read(storageKey);
+    const id = this.options.storageKey && forTab.read(this.options.storageKey);
     if (typeof id === "string")
       await this.open(id).catch((error: unknown) => {
         if (isTransient(error)) throw error;

@@ -16,13 +16,24 @@ const newId = (): string =>
     "",
   );
 
-/** Unsent messages, which survive a reload of the page. */
+/** Unsent messages and the text in the input, which survive a reload of the page. */
 export class Outbox {
   readonly items = signal<readonly OutgoingMessage[]>([]);
+  /** What the visitor has typed and not sent. */
+  readonly typed = signal("");
 
   constructor(private readonly storageKey?: string) {
-    const stored = storageKey === undefined ? null : forTab.read(storageKey);
-    if (Array.isArray(stored)) this.items.value = stored as OutgoingMessage[];
+    if (storageKey === undefined) return;
+    const [items, typed] = [forTab.read(storageKey), forTab.read(`${storageKey}:typed`)];
+    if (Array.isArray(items)) this.items.value = items as OutgoingMessage[];
+    if (typeof typed === "string") this.typed.value = typed;
+  }
+
+  type(text: string): void {
+    this.typed.value = text;
+    if (this.storageKey === undefined) return;
+    if (text === "") forTab.forget(`${this.storageKey}:typed`);
+    else forTab.write(`${this.storageKey}:typed`, text);
   }
 
   get next(): OutgoingMessage | undefined {

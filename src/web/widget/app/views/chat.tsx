@@ -134,7 +134,7 @@ export function Chat({ app }: { app: Application }) {
         </div>
       ) : (
         <Composer
-          send={(text) => conversation.send(text)}
+          conversation={conversation}
           focused={app.isOpen.value && `${app.view.value} ${conversation.chat.value?.id}`}
         />
       )}

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Conversation } from "../conversation";
 import { say } from "../words";
 import { Icon } from "./icons";
 
@@ -6,7 +7,7 @@ const MAX_CHARACTERS = 8_000;
 const MAX_HEIGHT_PX = 144;
 
 interface ComposerProps {
-  readonly send: (text: string) => void;
+  readonly conversation: Conversation;
   /** The input gets the focus when this value changes, e.g. when the dialog opens. */
   readonly focused: unknown;
 }
@@ -37,13 +38,14 @@ function useField(text: string, focused: unknown) {
 /** Whether Enter sends the text, rather than confirming a word of an input method. */
 const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.isComposing;
 
-export function Composer({ send, focused }: ComposerProps) {
-  const [text, setText] = useState("");
+export function Composer({ conversation, focused }: ComposerProps) {
+  const { outbox } = conversation;
+  const text = outbox.typed.value;
   const field = useField(text, focused);
   const submit = (event: Event) => {
     event.preventDefault();
-    send(text);
-    setText("");
+    conversation.send(text);
+    outbox.type("");
     field.current?.focus();
   };
   return (
@@ -57,7 +59,7 @@ export function Composer({ send, focused }: ComposerProps) {
         placeholder={say("write")}
         dir={text === "" ? undefined : "auto"}
         enterkeyhint="send"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => outbox.type(event.currentTarget.value)}
         onKeyDown={(event) => sends(event) && submit(event)}
       />
       <button type="submit" class="send" aria-label={say("send")} aria-disabled={text.trim() === ""}>
