@@ -52,18 +52,15 @@ function Dashboard({ expire, signOut }: DashboardProps) {
   const failed = (error: Error) => (error instanceof ExpiredTokenError ? expire() : complain(error.message));
   const { shown, reading, again } = useStatistics(filters, failed);
   const none = shown?.now.totals.conversations === 0;
+  const assistants = shown?.everyone.assistants ?? [];
+  const speaker = assistants.find(({ assistantId }) => assistantId === openedLog?.assistantId)?.name;
   useEffect(() => writeAddress(choice), [choice, openedLog]);
   useEffect(() => complain(undefined), [filters, shown]);
   return (
     <>
       <header class="top">
         <Title timezone={choice.timezone} signOut={signOut} />
-        <Controls
-          choice={choice}
-          choose={choose}
-          problem={wrong}
-          assistants={shown?.everyone.assistants ?? []}
-        />
+        <Controls choice={choice} choose={choose} problem={wrong} assistants={assistants} />
       </header>
       <main aria-busy={reading} class={reading && shown ? "reading" : ""}>
         {problem !== undefined && <Failed message={problem} again={again} />}
@@ -74,7 +71,7 @@ function Dashboard({ expire, signOut }: DashboardProps) {
         {shown && <Webhooks {...shown.now} />}
         {shown && !none && filters && <Logs filters={filters} open={open} failed={failed} />}
       </main>
-      {openedLog && <Transcript log={openedLog} close={close} failed={failed} />}
+      {openedLog && <Transcript log={openedLog} speaker={speaker} close={close} failed={failed} />}
     </>
   );
 }

@@ -11,6 +11,8 @@ export interface OpenedLog {
 }
 interface TranscriptProps {
   readonly log: OpenedLog;
+  /** Name of its assistant, if that is known. */
+  readonly speaker: string | undefined;
   readonly close: () => void;
   readonly failed: (error: Error) => void;
 }
@@ -64,7 +66,7 @@ export function Transcript(props: TranscriptProps) {
           <h2 id="transcript-title" dir="auto">
             {props.log.title || "Conversation"}
           </h2>
-          {log && <About log={log} />}
+          {log && <About log={log} speaker={props.speaker} />}
         </div>
         <button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current?.close()}>
           ✕
@@ -86,7 +88,11 @@ export function Transcript(props: TranscriptProps) {
   );
 }
 
-function About({ log: { type, createdAt, lengthSeconds, metadata, recordingUrl } }: { log: Log }) {
+interface AboutProps extends Pick<TranscriptProps, "speaker"> {
+  readonly log: Log;
+}
+
+function About({ speaker, log: { type, createdAt, lengthSeconds, metadata, recordingUrl } }: AboutProps) {
   const { status, endedReason, phoneNumber } = metadata;
   const parts = [
     CHANNEL_NAMES[type],
@@ -97,6 +103,12 @@ function About({ log: { type, createdAt, lengthSeconds, metadata, recordingUrl }
   ];
   return (
     <p>
+      {speaker && (
+        <>
+          <bdi>{speaker}</bdi>
+          {" · "}
+        </>
+      )}
       {parts.filter(Boolean).join(" · ")}
       {/^https?:/.test(recordingUrl) && (
         <>
