@@ -298,7 +298,7 @@ describe("an imported workflow", () => {
     [
       "an edge to no node",
       { nodes: graph.nodes.slice(0, 1), edges: graph.edges.slice(0, 1) },
-      "input.edges.0",
+      "input.edges.0.toNodeId",
     ],
     ["a node of another workflow", { nodes: [taken], edges: [] }, "input.nodes.0.id"],
     [

@@ -1,17 +1,19 @@
+import type { KeptTimes } from "../../platform/database/kept-times";
 import type { Problem } from "../../platform/errors";
 import { problemsOfEdge, problemsOfNode } from "./part-rules";
 import type { WorkflowEdgeInput } from "./workflow-edges";
 import type { WorkflowNodeInput } from "./workflow-nodes";
 
-export interface GraphNode extends WorkflowNodeInput {
-  /** Id of an existing node, which stays. */
+/** A node of another service has times. */
+export interface GraphNode extends WorkflowNodeInput, KeptTimes {
+  /** Id of an existing node, which stays, or of one of another service. */
   readonly id?: string | null;
   /** By which edges of the same graph name the node. */
   readonly ref?: string | null;
 }
 
 /** An edge whose ends are ids or names of nodes of the graph. */
-export interface GraphEdge extends WorkflowEdgeInput {
+export interface GraphEdge extends WorkflowEdgeInput, KeptTimes {
   readonly id?: string | null;
 }
 

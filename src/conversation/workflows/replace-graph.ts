@@ -1,4 +1,5 @@
 import { currentDate } from "../../platform/clock";
+import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { hasValues } from "../../platform/database/values/has-values";
 import { newId } from "../../platform/database/values/ids";
 import type { Scope } from "../../platform/database/scope";
@@ -20,17 +21,24 @@ interface Part {
  *   TEMPLATE_READ_ONLY, BAD_USER_INPUT with a problem per invalid value
  */
 export async function replaceGraph(scope: Scope, workflowId: string, graph: Graph): Promise<Workflow> {
-  const problems = problemsOfGraph(graph);
-  if (problems.length > 0) throw invalid(problems);
-  const replacement = new Replacement(scope, workflowId, await lockedFlow(scope, workflowId));
-  const changed = await replacement.run(graph);
+  checkGraph(graph);
+  const stored = await lockedFlow(scope, workflowId);
+  checkIds("nodes", "WorkflowNode", graph.nodes, stored.nodes);
+  checkIds("edges", "WorkflowEdge", graph.edges, stored.edges);
+  const changed = await new Replacement(scope, workflowId, stored).run(graph);
   if (!changed) scope.operation?.changedNothing();
   scope.forget();
   return scope.of(Workflows).byId(workflowId);
 }
 
+/** @throws BAD_USER_INPUT with a problem per invalid value */
+export function checkGraph(graph: Graph): void {
+  const problems = problemsOfGraph(graph);
+  if (problems.length > 0) throw invalid(problems);
+}
+
 /** Reads a graph that others can't change until the end of the transaction. @throws WORKFLOW_NOT_FOUND */
-async function lockedFlow(scope: Scope, workflowId: string): Promise<Flow> {
+export async function lockedFlow(scope: Scope, workflowId: string): Promise<Flow> {
   // Waits for transactions that add nodes or edges, and for those that start chats.
   const locked = await scope.table("workflows").select("id").where({ id: workflowId }).forNoKeyUpdate();
   if (locked.length === 0) missing("Workflow", workflowId);
@@ -40,27 +48,33 @@ async function lockedFlow(scope: Scope, workflowId: string): Promise<Flow> {
   };
 }
 
+/** A node or edge as it is to be stored. One of another service has times. */
+type New<T> = T & KeptTimes & { readonly id: string };
+type NewNode = New<ReturnType<typeof withDefaults.node>>;
+type NewEdge = New<ReturnType<typeof withDefaults.edge>>;
+
 /** The replacement of one graph, in few statements whatever its size. */
-class Replacement {
+export class Replacement {
   constructor(
     private readonly scope: Scope,
     private readonly workflowId: string,
     private readonly stored: Flow,
   ) {}
 
-  /** @returns whether something has changed */
+  /**
+   * @param graph whose values and ids are checked
+   * @returns whether something has changed
+   */
   async run(graph: Graph): Promise<boolean> {
     const { stored } = this;
-    checkIds("nodes", "WorkflowNode", graph.nodes, stored.nodes);
-    checkIds("edges", "WorkflowEdge", graph.edges, stored.edges);
-    const nodes = graph.nodes.map((node) => ({ ...withDefaults.node(node), id: node.id ?? newId() }));
+    const nodes = graph.nodes.map((node) => ({ ...withDefaults.node(node), ...identityOf(node) }));
     const idOf = idsOfEnds(graph.nodes, nodes);
     const edges = graph.edges.map((edge, index) => {
       const ends = {
         fromNodeId: idOf(edge.fromNodeId, `edges.${index}.fromNodeId`),
         toNodeId: idOf(edge.toNodeId, `edges.${index}.toNodeId`),
       };
-      return { ...withDefaults.edge(edge), ...ends, id: edge.id ?? newId() };
+      return { ...withDefaults.edge(edge), ...ends, ...identityOf(edge) };
     });
     await this.checkAssistants(nodes);
     // Edges that stay leave nodes before these go, because a node takes its edges with it.
@@ -90,24 +104,24 @@ class Replacement {
     if (failed) failAt(failed.path, failed.error);
   }
 
-  /** Inserts new parts and updates those that differ. */
+  /** Inserts new parts and updates those that differ. Existing ones keep the time of their creation. */
   private async put(
     table: "workflow_nodes" | "workflow_edges",
     parts: readonly (NewNode | NewEdge)[],
     stored: readonly (WorkflowNode | WorkflowEdge)[],
   ): Promise<boolean> {
-    const before = new Map(stored.map((one) => [one.id, one]));
+    const before = new Map<string, object>(stored.map((one) => [one.id, one]));
     const { workflowId } = this;
     const now = currentDate();
-    const changed = parts.filter((part) => !hasValues(before.get(part.id) ?? {}, part));
+    const changed = parts.filter(({ createdAt: _, ...part }) => !hasValues(before.get(part.id) ?? {}, part));
     if (changed.length === 0) return false;
-    const rows = changed.map((part) => ({
+    const rows = changed.map(({ createdAt, updatedAt, ...part }) => ({
       ...part,
       workflowId,
-      ...(before.has(part.id) && { updatedAt: now }),
+      ...(before.has(part.id) ? { updatedAt: updatedAt ?? now } : timesOfNew({ createdAt, updatedAt })),
     }));
-    const { id: _, ...columns } = changed[0]!;
-    const over = { key: ["workflowId", "id"], columns: [...Object.keys(columns), "updatedAt"] };
+    const { id: _, createdAt: __, ...columns } = changed[0]!;
+    const over = { key: ["workflowId", "id"], columns: [...new Set([...Object.keys(columns), "updatedAt"])] };
     await this.scope.insertAll(table, rows as never, over); // rows have all columns of the table
     return true;
   }
@@ -126,8 +140,12 @@ class Replacement {
   }
 }
 
-type NewNode = ReturnType<typeof withDefaults.node> & { readonly id: string };
-type NewEdge = ReturnType<typeof withDefaults.edge> & { readonly id: string };
+/** The id and times of a part; a new one without an id gets one. */
+const identityOf = ({ id, createdAt, updatedAt }: Part & KeptTimes) => ({
+  id: id ?? newId(),
+  ...(createdAt && { createdAt }),
+  ...(updatedAt && { updatedAt }),
+});
 
 /** @throws WORKFLOW_NODE_NOT_FOUND, WORKFLOW_EDGE_NOT_FOUND */
 function checkIds(

@@ -6,7 +6,6 @@ import type { Scope } from "../../platform/database/scope";
 import { invalid, missing } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
 import { MAX_EDGES, problemsOfEdge } from "./part-rules";
-import type { KeptColumns } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
 export interface WorkflowEdgeInput {
@@ -32,7 +31,7 @@ export class WorkflowEdges {
   }
 
   /** @throws WORKFLOW_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND; BAD_USER_INPUT with a problem per missing or invalid field */
-  async create(workflowId: string, input: WorkflowEdgeInput, kept?: KeptColumns): Promise<WorkflowEdge> {
+  async create(workflowId: string, input: WorkflowEdgeInput): Promise<WorkflowEdge> {
     const edge = { kind: "DEFAULT" as const, ...input };
     return this.scope.transaction(async (scope) => {
       await scope.of(Workflows).lockForChat(workflowId);
@@ -45,7 +44,6 @@ export class WorkflowEdges {
       const [row] = await scope.insert("workflow_edges", {
         ...edge,
         id: newId(),
-        ...kept,
         workflowId,
       });
       return row!;
@@ -53,7 +51,7 @@ export class WorkflowEdges {
   }
 
   /** @throws WORKFLOW_EDGE_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND; BAD_USER_INPUT as `create` */
-  async update(id: string, input: Partial<WorkflowEdgeInput & { updatedAt: Date }>): Promise<WorkflowEdge> {
+  async update(id: string, input: Partial<WorkflowEdgeInput>): Promise<WorkflowEdge> {
     return this.scope.transaction(async (scope) => {
       const edge = () => scope.table("workflow_edges").where({ id });
       const [old] = await edge().forUpdate();

@@ -2,7 +2,6 @@ import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { newId } from "../../platform/database/values/ids";
 import { encoded } from "../../platform/database/values/encoded";
-import type { New } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -23,9 +22,6 @@ export interface WorkflowNodeInput {
   readonly metadata?: JsonObject;
 }
 
-/** The columns that an imported node or edge keeps. */
-export type KeptColumns = Pick<New<"workflow_nodes">, "id" | "createdAt" | "updatedAt">;
-
 /** The nodes of workflows. */
 export class WorkflowNodes {
   constructor(private readonly scope: Scope) {}
@@ -40,7 +36,7 @@ export class WorkflowNodes {
   }
 
   /** @throws WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
-  async create(workflowId: string, input: WorkflowNodeInput, kept?: KeptColumns): Promise<WorkflowNode> {
+  async create(workflowId: string, input: WorkflowNodeInput): Promise<WorkflowNode> {
     await this.check(input);
     return this.scope.transaction(async (scope) => {
       await scope.of(Workflows).lockForChat(workflowId);
@@ -52,7 +48,6 @@ export class WorkflowNodes {
       const [row] = await scope.insert("workflow_nodes", {
         ...input,
         id: newId(),
-        ...kept,
         workflowId,
       });
       return row!;
@@ -60,7 +55,7 @@ export class WorkflowNodes {
   }
 
   /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
-  async update(id: string, input: Partial<WorkflowNodeInput & { updatedAt: Date }>): Promise<WorkflowNode> {
+  async update(id: string, input: Partial<WorkflowNodeInput>): Promise<WorkflowNode> {
     await this.check(input);
     const changes = { updatedAt: currentDate(), ...encoded({ ...input }) };
     const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
