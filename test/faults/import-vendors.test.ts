@@ -598,6 +598,30 @@ describe("parley import retell", () => {
     expect(stdout).toMatch(/The response engine is not in the file .* \[second\]/);
     expect(await at(running.api, "first", "voice")).toMatchObject(shared);
   });
+
+  test("reads agents to the end of a list that says there is more, and begins again", async () => {
+    const page = { items: [{ agent_id: "only" }], has_more: true, pagination_key: "k" };
+    const url = await service({
+      "POST /v2/list-agents?limit=100": page,
+      "POST /v2/list-agents?limit=100&pagination_key=k": page,
+      "GET /get-agent/only": { ...agent, agent_id: "only", response_engine: { type: "conversation-flow" } },
+    });
+    const from = ["retell", "--from", url, "--from-key", "vendor-key"];
+    const { code, stdout } = await runToEnd("cli/import", env, ...from);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("assistants: 1 imported") });
+  });
+
+  test("lists an agent whose response engine is gone, and imports the others", async () => {
+    const url = await service({
+      "POST /v2/list-agents?limit=100": { items: [{ agent_id: "broken" }, { agent_id: "whole" }] },
+      "GET /get-agent/broken": { ...agent, agent_id: "broken" },
+      "GET /get-agent/whole": { ...agent, agent_id: "whole", response_engine: { type: "custom-llm" } },
+    });
+    const from = ["retell", "--from", url, "--from-key", "vendor-key"];
+    const { code, stdout } = await runToEnd("cli/import", env, ...from);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringContaining("assistants: 1 imported") });
+    expect(stdout).toMatch(/This agent was not read: .*get-retell-llm\/llm_1.* status 404.* \[broken\]/);
+  });
 });
 
 describe("a file", () => {

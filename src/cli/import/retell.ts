@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../platform/json/json-object";
 import { Fields } from "./fields";
-import { isObject, listIn, objectsIn, required, textOf, type Source } from "./source";
+import { LLM, readAll } from "./retell-list";
+import { isObject, textOf } from "./source";
 import { functionFor } from "./vendor-functions";
 import {
   configurationsOf,
@@ -22,7 +23,6 @@ import {
 import { storeAssistants } from "./store-assistants";
 import { nameOf, noVoice } from "./vendor-gaps";
 
-const LLM = "retellLlmData";
 const REASONS: Reasons = [
   [
     /(^|\.)(version|base_version|version_title|version_description|is_published|last_modification_timestamp)$/,
@@ -76,43 +76,9 @@ const RETELL: Vendor = {
 
 /** Imports agents of Retell. */
 export async function importRetell(work: VendorImport): Promise<void> {
-  const { source, file } = work;
-  const given = source ? await readAll(source) : entriesInFile(file!, RETELL);
+  const { source, file, report } = work;
+  const given = source ? await readAll(source, report) : entriesInFile(file!, RETELL);
   await storeAssistants(work, RETELL, given, (agent) => mapRetell(normalized(agent)));
-}
-
-/** All agents with the data of their response engines. */
-async function readAll(source: Source): Promise<unknown[]> {
-  const ids = new Map<string, string>();
-  const agents: unknown[] = [];
-  for (let key: string | undefined = ""; key !== undefined;) {
-    const query: string = `limit=100${key && `&pagination_key=${encodeURIComponent(key)}`}`;
-    const [page, entries] = await required(async () => {
-      const answer = await source.json(`${LIST}?${query}`, POST);
-      return [answer, listIn(answer, LIST, "items")] as const;
-    });
-    const { has_more, pagination_key } = isObject(page) ? page : {};
-    for (const one of objectsIn(entries)) ids.set(textOf(one.agent_id) ?? "", textOf(one.channel) ?? "voice");
-    agents.push(...entries.filter((one) => !isObject(one)));
-    key = has_more === true ? textOf(pagination_key) : undefined;
-  }
-  for (const [id, channel] of ids) agents.push(await readAgent(source, id, channel));
-  return agents;
-}
-
-const LIST = "/v2/list-agents";
-const POST = { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } } as const;
-
-async function readAgent(source: Source, id: string, channel: string): Promise<JsonObject> {
-  const path = channel === "chat" ? "get-chat-agent" : "get-agent";
-  const agent = await required(() => source.object(`/${path}/${encodeURIComponent(id)}`));
-  const { type, llm_id, version } = isObject(agent.response_engine) ? agent.response_engine : {};
-  if (type !== "retell-llm") return agent;
-  const query = textOf(version) === undefined ? "" : `?version=${textOf(version)}`;
-  const llm = await required(() =>
-    source.object(`/get-retell-llm/${encodeURIComponent(String(llm_id))}${query}`),
-  );
-  return { ...agent, [LLM]: llm };
 }
 
 /** The form of exported files: an agent with its response engine inside. */
