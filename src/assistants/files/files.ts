@@ -142,16 +142,30 @@ export class Files {
   }
 
   private async removeNow(id: string): Promise<{ id: string }> {
-    await this.scope.transaction(async (scope) => {
-      const keeper = scope.of(VersionKeeper);
-      const owners = await scope.table("assistant_files").where({ fileId: id }).orderBy("assistantId");
-      for (const { assistantId } of owners) await keeper.lock(assistantId); // before the file, as attaching does
-      for (const { assistantId } of owners) await keeper.begin(assistantId);
-      if ((await scope.table("files").where({ id }).delete()) === 0) missing("File", id);
-      for (const { assistantId } of owners) await keeper.record(assistantId);
-    });
+    let isRemoved: boolean;
+    do isRemoved = await this.scope.transaction((scope) => scope.of(Files).tryRemove(id));
+    while (!isRemoved);
     await this.discard(id);
     return { id };
+  }
+
+  /** @returns false if another assistant has got the file meanwhile, which is to be locked first. @throws FILE_NOT_FOUND */
+  private async tryRemove(id: string): Promise<boolean> {
+    const keeper = this.scope.of(VersionKeeper);
+    const owners = await this.ownersOf(id);
+    for (const owner of owners) await keeper.lock(owner); // before the file, as attaching does
+    for (const owner of owners) await keeper.begin(owner);
+    await this.scope.table("files").select("id").where({ id }).forUpdate();
+    if ((await this.ownersOf(id)).some((owner) => !owners.includes(owner))) return false;
+    if ((await this.scope.table("files").where({ id }).delete()) === 0) missing("File", id);
+    for (const owner of owners) await keeper.record(owner);
+    return true;
+  }
+
+  /** Ids of the assistants that have the file. */
+  private async ownersOf(fileId: string): Promise<string[]> {
+    const rows = this.scope.table("assistant_files").where({ fileId }).orderBy("assistantId");
+    return (await rows.select("assistantId")).map(({ assistantId }) => assistantId);
   }
 
   /** A link that needs no credential and expires after an hour. @throws FILE_NOT_FOUND */

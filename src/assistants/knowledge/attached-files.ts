@@ -1,7 +1,7 @@
 import { Templates } from "../configurations/templates";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { invalid } from "../../platform/errors";
+import { invalid, missing } from "../../platform/errors";
 import { Files } from "../files/files";
 import { VersionKeeper } from "../history/version-keeper";
 import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
@@ -77,6 +77,7 @@ export class AttachedFiles {
       await scope.of(VersionKeeper).begin(assistantId);
       const { detectedType } = await scope.of(Files).byId(fileId);
       if (!isReadable(detectedType)) throw notReadable(detectedType);
+      if ((await attached.passages.lock(fileId)) === undefined) missing("File", fileId);
       const isNew = await attached.add(assistantId, fileId);
       if (isNew) await scope.of(VersionKeeper).record(assistantId);
     });
@@ -91,15 +92,17 @@ export class AttachedFiles {
     for (const { fileId } of attached)
       if (!fileIds.includes(fileId)) await this.removeAttachment(assistantId, fileId);
     const added = fileIds.filter((id) => !attached.some(({ fileId }) => fileId === id)).sort();
-    const existing = await this.scope.table("files").whereIn("id", added).select("id", "detectedType");
-    for (const { id, detectedType } of existing.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
-      if (isReadable(detectedType)) await this.add(assistantId, id);
-    return added.length - existing.length;
+    let lost = 0;
+    for (const id of added) {
+      const detectedType = await this.passages.lock(id);
+      if (detectedType === undefined) lost++;
+      else if (isReadable(detectedType)) await this.add(assistantId, id);
+    }
+    return lost;
   }
 
-  /** @returns whether the assistant did not have the file */
+  /** Attaches a locked file. @returns whether the assistant did not have it */
   private async add(assistantId: string, fileId: string): Promise<boolean> {
-    await this.passages.lock(fileId);
     const known = await this.rows({ fileId });
     const own = known.find((row) => row.assistantId === assistantId);
     if (own && own.status !== "FAILED") return false;
@@ -115,11 +118,15 @@ export class AttachedFiles {
     return !own;
   }
 
-  /** Indexes files of a draft that the assistant does not have, for conversations with the draft. Runs in a transaction. */
-  async addToDraft(assistantId: string, fileIds: readonly string[]): Promise<void> {
+  /**
+   * Indexes files that only a draft or another version of an assistant has, for conversations with it. Leaves out deleted
+   * files. Runs in a transaction.
+   */
+  async addUnattached(assistantId: string, fileIds: readonly string[]): Promise<void> {
     const attached = await this.rows({ assistantId });
-    for (const fileId of fileIds.filter((id) => !attached.some((row) => row.fileId === id)).sort()) {
-      await this.passages.lock(fileId);
+    for (const fileId of [...new Set(fileIds)].sort()) {
+      if (attached.some((row) => row.fileId === fileId)) continue;
+      if ((await this.passages.lock(fileId)) === undefined) continue;
       await this.passages.keep(assistantId, fileId);
       if ((await this.passages.count(fileId)) === 0) await this.enqueue(fileId);
     }
@@ -152,7 +159,7 @@ export class AttachedFiles {
   async storeResult(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
-      if (!(await attached.passages.lock(fileId))) return;
+      if ((await attached.passages.lock(fileId)) === undefined) return;
       if (!(await attached.passages.isUsed(fileId))) return;
       await scope.table("passages").where({ fileId }).delete();
       const passages = "passages" in reading ? reading.passages : [];

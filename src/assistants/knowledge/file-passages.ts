@@ -7,10 +7,10 @@ import type { Scope } from "../../platform/database/scope";
 export class FilePassages {
   constructor(private readonly scope: Scope) {}
 
-  /** Locks a file until the end of the transaction. @returns whether it exists */
-  async lock(fileId: string): Promise<boolean> {
-    const locked = await this.scope.table("files").select("id").where({ id: fileId }).forNoKeyUpdate();
-    return locked.length > 0;
+  /** Locks a file until the end of the transaction. @returns its type; undefined if it does not exist */
+  async lock(fileId: string): Promise<string | undefined> {
+    const rows = this.scope.table("files").select("detectedType").where({ id: fileId }).forNoKeyUpdate();
+    return (await rows)[0]?.detectedType;
   }
 
   /** Number of passages, without those of earlier releases, which a file gets anew when it is attached. */

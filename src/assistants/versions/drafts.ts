@@ -95,7 +95,7 @@ export class Drafts {
       const { values, secrets } = await checkedDocument(scope, input);
       const current = await scope.of(SecretSlots).current(assistantId);
       const draft = kept ? undefined : await drafts.row(assistantId);
-      await scope.of(AttachedFiles).addToDraft(assistantId, fileIdsIn(values) ?? []);
+      await scope.of(AttachedFiles).addUnattached(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,
