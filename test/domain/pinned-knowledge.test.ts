@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { newAssistant, newChat } from "../support/factories";
+import { newAssistant, newChat, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
+import { importerOf } from "../support/importers";
 import { Receiver } from "../support/receiver";
 import { stubModel, type Reply } from "../support/stub-model";
 import { until } from "../support/until";
@@ -18,6 +19,8 @@ const FILES = `query ($id: ID!) { assistant(id: $id) { version { number } files 
 const RAG = `mutation ($id: ID!, $input: UpdateRagSettingsInput!) { updateRagSettings(assistantId: $id, channel: TEXT, input: $input) { id } }`;
 const SAVE = `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { basedOn } }`;
 const RESTORE = `mutation ($id: ID!, $number: Int!) { restoreAssistantVersion(assistantId: $id, number: $number) { version { number } } }`;
+const IMPORT = `mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }`;
+const IMPORT_VERSIONS = `mutation ($id: ID!, $versions: [ImportAssistantVersionInput!]!) { importAssistantVersions(assistantId: $id, versions: $versions) { imported } }`;
 const PARKING = "Parking is free behind the house.";
 const DOGS = "Dogs are welcome in every room.";
 
@@ -137,6 +140,37 @@ describe("the knowledge of a version", () => {
     await detach(id, fileId);
     await indexed(fileId);
     expect(await cited(chatId, "Is there parking?")).toEqual([PARKING]);
+  });
+
+  test("is imported with it, also if only an earlier version has the file", async () => {
+    await asks({ text: ["Fine."] });
+    const importer = await importerOf(running.api);
+    const fileId = await newFile(PARKING);
+    const made = { actor: "operator", createdAt: "2025-01-01T00:00:00.000Z" };
+    const chat = { initialMessage: "", resources: "" };
+    const chatRag = { isRagEnabled: true, forceRag: true };
+    const input = { id: "moved", name: "Moved", chat, chatRag, fileIds: [], version: { ...made, number: 2 } };
+    await importer.gql(IMPORT, { input });
+    const versions = [{ ...made, number: 1, document: { chat, fileIds: [fileId, UNKNOWN_ID] } }];
+    await importer.gql(IMPORT_VERSIONS, { id: "moved", versions });
+    await indexed(fileId);
+    const pinned = await newChat(running.api, "moved", { assistantVersion: 1 });
+    expect(await cited(pinned, "Is there parking?")).toEqual([PARKING]);
+    expect(await cited(await newChat(running.api, "moved"), "Is there parking?")).toEqual([]);
+  });
+
+  test("comes back with a deleted assistant that an import brings back", async () => {
+    await asks({ text: ["Fine."] });
+    const importer = await importerOf(running.api);
+    const { id, fileIds } = await knowing(PARKING);
+    const { number } = (await stateOf(id)).version;
+    await detach(id, fileIds[0]!);
+    await running.api.delete(`/rest/v1/assistants/${id}`, 200);
+    expect(await passagesOf(fileIds[0]!)).toBe(0);
+    await importer.gql(IMPORT, { input: { id, name: "Back" } });
+    await indexed(fileIds[0]!);
+    const pinned = await newChat(running.api, id, { assistantVersion: number });
+    expect(await cited(pinned, "Is there parking?")).toEqual([PARKING]);
   });
 
   test("is that of the draft in a chat with it, also for files that no version has had", async () => {

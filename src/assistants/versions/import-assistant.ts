@@ -6,12 +6,15 @@ import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
 import { withFreeKey } from "../../platform/database/record-key";
 import type { Scope } from "../../platform/database/scope";
+import type { Rows } from "../../platform/database/tables/rows";
 import type { MissingVariables } from "../../platform/database/tables/value-types";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { CONFIGURATIONS, type ConfigurationKind } from "../configurations/configurations";
 import { Templates } from "../configurations/templates";
 import { warnOfUnusableNames } from "../configurations/variable-names";
 import type { KeptVersion } from "../history/version-keeper";
+import { valuesLeft } from "../history/remove-versions";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { checkedDocument } from "./checked-document";
 import type { PartialDocument } from "./document";
 import { lockDocument, writeDocument } from "./write-document";
@@ -46,19 +49,27 @@ export async function importAssistant(scope: Scope, input: ImportedAssistant): P
   if (projectId != null) await scope.of(Projects).byId(projectId);
   warnOfUnusableNames(scope, document.variables);
   const { values, secrets } = await checkedDocument(scope, document);
-  const isNew = await storeRows(scope, kept);
-  if (isNew) scope.forget();
-  else await lockDocument(scope, id);
+  const before = await storeRows(scope, kept);
+  if (before) await lockDocument(scope, id);
+  else scope.forget();
   const at = { ...(version && { version }), ...(updatedAt && { updatedAt }) };
   await writeDocument(scope, id, { values, secrets, note: "Imported", ...at });
+  if (before && before.deletedAt !== null) await restoreFiles(scope, id);
   return scope.of(Assistants).byId(id);
+}
+
+/** Indexes the files of earlier versions again: their passages went with the assistant. */
+async function restoreFiles(scope: Scope, assistantId: string): Promise<void> {
+  const lists = await valuesLeft(scope, assistantId, ["fileIds"]);
+  const fileIds = lists.flatMap(({ value }) => JSON.parse(value) as string[]); // as a version stored it
+  await scope.of(AttachedFiles).addUnattached(assistantId, fileIds);
 }
 
 /**
  * Stores what is no part of the document, and default configurations of a new assistant.
- * @returns whether the assistant is new
+ * @returns the assistant before; undefined if it is new
  */
-async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
+async function storeRows(scope: Scope, kept: Kept): Promise<Rows["assistants"] | undefined> {
   const { id, name, description, variables, key, missingVariables, projectId, updatedAt } = kept;
   const [stored] = await scope.table("assistants").where({ id }).forUpdate();
   const values = {
@@ -75,11 +86,11 @@ async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
         .then(() => undefined),
     );
     for (const kind of KINDS) await scope.insert(CONFIGURATIONS[kind], { assistantId: id });
-    return true;
+    return undefined;
   }
   // Earlier releases kept the draft of a deleted assistant.
   if (stored.deletedAt !== null) await scope.table("assistant_drafts").where({ assistantId: id }).delete();
-  if (hasValues(stored, values) && stored.deletedAt === null) return false;
+  if (hasValues(stored, values) && stored.deletedAt === null) return stored;
   const changes = { updatedAt: currentDate(), ...encoded(values), deletedAt: null };
   await withFreeKey(scope, "assistants", { id, key }, () =>
     scope
@@ -88,5 +99,5 @@ async function storeRows(scope: Scope, kept: Kept): Promise<boolean> {
       .update(changes)
       .then(() => undefined),
   );
-  return false;
+  return stored;
 }

@@ -3,6 +3,7 @@ import { sqlOf, Statement } from "../../platform/database/statement";
 import { invalid, type Problem } from "../../platform/errors";
 import { formerVersionParts } from "../history/kept-content";
 import { authorOf, type KeptVersion } from "../history/version-keeper";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { valuesOf, withoutSecretsIn, type PartialDocument } from "./document";
 import { lockDocument } from "./write-document";
 import { Versions } from "./versions";
@@ -45,6 +46,8 @@ export async function importVersions(
     const values = JSON.stringify(withoutSecretsIn(valuesOf(version.document)));
     await scope.write(STORE, [assistantId, authorOf(version), values, version.number]);
   }
+  const fileIds = [...unique.values()].flatMap(({ document }) => document.fileIds ?? []);
+  await scope.of(AttachedFiles).addUnattached(assistantId, fileIds);
   scope.forget();
   return { imported: unique.size, existing: numbers.filter((number) => !unique.has(number)) };
 }
