@@ -84,6 +84,10 @@ const files = (maxFileBytes: number): JsonSchema => ({
   },
 });
 
+/** With the greatest whole number of GraphQL: few readers of JSON Schema know the format. */
+const bounded = (schema: JsonSchema): JsonSchema =>
+  schema.format === "int32" ? { ...schema, maximum: schema.maximum ?? 2_147_483_647 } : schema;
+
 /** Reads the fields of input types as properties of JSON Schema. */
 class Inputs {
   private readonly components: Components;
@@ -101,7 +105,7 @@ class Inputs {
     return Object.fromEntries(
       Object.entries(properties)
         .filter(([field]) => !without.includes(field))
-        .map(([field, { "x-extension": _, ...schema }]) => [field, schema]),
+        .map(([field, { "x-extension": _, ...schema }]) => [field, bounded(schema)]),
     );
   }
 }

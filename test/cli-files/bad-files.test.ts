@@ -291,6 +291,13 @@ const CASES: Case[] = [
     "A deployment of a workflow has no version of an assistant.",
   ],
   [
+    "a version beyond all numbers",
+    "deployments/d.yaml",
+    "key: d\ntype: API\nassistantVersion: 3000000000\nassistant: a\n",
+    "3:19",
+    "assistantVersion must be at most 2147483647; got 3000000000.",
+  ],
+  [
     "two targets",
     "deployments/d.yaml",
     "key: d\ntype: API\nassistant: a\nworkflow: w\n",
