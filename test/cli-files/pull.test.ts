@@ -679,3 +679,49 @@ test("an attached file keeps its path if its name has decomposed letters, as mac
   expect(Object.keys(place.files())).toEqual(["assistants/a.yaml", `assistants/${path}`]);
   expect(place.read("assistants/a.yaml")).toContain(`files: [${path}]\n`);
 });
+
+describe("attached files", () => {
+  /** The files that the pulled assistant lists. */
+  const listed = (place: Workplace, key: string): string[] =>
+    /\nfiles:\n((?: +- .*\n)+)/.exec(place.read(`assistants/${key}.yaml`))![1]!.match(/(?<=- ).*/g)!;
+
+  test("stand in the same order, whichever an assistant got first on a server", async () => {
+    const assistant = (key: string, ...names: string[]) =>
+      `key: ${key}\nname: ${key}\nfiles: [${names.map((name) => `${name}.txt`).join(", ")}]\n`;
+    const { api, place } = await organization({
+      "assistants/a.yaml": assistant("a", "b", "c"),
+      "assistants/b.yaml": assistant("b", "c", "b"),
+      ...{ "assistants/b.txt": "B", "assistants/c.txt": "C", "assistants/a.txt": "A" },
+    });
+    place.write("assistants/a.yaml", assistant("a", "b", "c", "a"));
+    expect(await place.run(["apply", "."])).toMatchObject(DONE);
+    const { files } = (await api.gql('{ assistants(search: "b") { data { files { name } } } }')).assistants
+      .data[0];
+    expect(files).toEqual([{ name: "b.txt" }, { name: "c.txt" }]); // not as its file lists them
+    expect(await place.run(["pull", "."])).toMatchObject(DONE);
+    expect(place.read("assistants/b.yaml")).toContain("files: [c.txt, b.txt]\n");
+    const again = new Workplace(emptyFolder(), place.running);
+    expect(await again.run(["pull", "."])).toMatchObject(DONE);
+    expect(listed(again, "a")).toEqual(["a/files/a.txt", "a/files/b.txt", "a/files/c.txt"]);
+    expect(listed(again, "b")).toEqual(["b/files/b.txt", "b/files/c.txt"]);
+  });
+});
+
+test("a text with a merge conflict is written so that the other commands read it", async () => {
+  const conflict = (indent = "") =>
+    `Resolve this:\n${["<<<<<<< HEAD", "One", "=======", "Two", ">>>>>>> branch"].map((line) => indent + line).join("\n")}\n`;
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\nchat: { prompt: { file: a.md } }\n",
+    "assistants/a.md": "Be brief.",
+  });
+  await channel(api, "a", "Chat", {
+    prompt: conflict(),
+    functions: [{ name: "f", description: conflict() }],
+  });
+  await channel(api, "a", "Voice", { prompt: conflict(), endCallMessage: conflict("  ") });
+  for (const folder of [place, new Workplace(emptyFolder(), place.running)]) {
+    expect(await folder.run(["pull", "."])).toMatchObject(DONE);
+    for (const command of ["validate", "diff"]) expect(await folder.run([command, "."])).toMatchObject(DONE);
+    expect(await folder.run(["pull", "."])).toMatchObject({ ...DONE, stdout: "No file has changed.\n" });
+  }
+});

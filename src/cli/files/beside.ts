@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { isFields, type Fields, type KnowledgeFile } from "./kinds";
+import { conflictIn } from "./merge-conflict";
 import { withoutLastBreak } from "./resolve";
 import { isAbsolutePath } from "./write-files";
 
@@ -35,18 +36,22 @@ export class FileText extends Beside {
     path: string,
     private readonly present: unknown,
   ) {
-    super(path, isFields(present) ? relativePath(present.file) : undefined);
+    super(path, isFields(present) && !conflictIn(text) ? relativePath(present.file) : undefined);
   }
 
   get identity(): string {
     return `text ${this.text}`;
   }
 
-  /** Files are read without CRLF line ends, so a text that has some stays in the YAML file. */
+  /**
+   * Files are read without CRLF line ends, so a text that has some stays in the YAML file. So does one with a merge conflict,
+   * because such files are refused.
+   */
   get isInline(): boolean {
     if (this.named !== undefined) return false;
     const isShort = !this.text.includes("\n") && this.text.length <= MAX_INLINE;
-    return isShort || this.text.includes("\r\n") || (this.present !== undefined && !isFields(this.present));
+    const isUnreadable = this.text.includes("\r\n") || conflictIn(this.text) !== undefined;
+    return isShort || isUnreadable || (this.present !== undefined && !isFields(this.present));
   }
 
   fits(content: Buffer | undefined): boolean {

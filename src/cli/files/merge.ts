@@ -16,6 +16,7 @@ import { areFunctions, equal } from "./changes";
 import { keepFirstComment, leaveComment } from "./comments";
 import { Attachment, FileText } from "./beside";
 import { isFields, nameOfFunction, serversOf, type Fields } from "./kinds";
+import { conflictIn } from "./merge-conflict";
 import { NamedSecret } from "./secret-names";
 import { MERGE_KEY } from "./yaml-file";
 import { canGive, escaped, expanded, namesVariables } from "./variables";
@@ -126,7 +127,7 @@ export class Merge {
   private scalar(node: unknown, value: unknown): Node {
     if (!isScalar(node)) return this.made(value);
     if (node.value === value) return node;
-    const made = new Scalar(value);
+    const made = scalarOf(value);
     const { comment, commentBefore, spaceBefore, anchor } = node;
     return Object.assign(made, {
       comment,
@@ -189,7 +190,9 @@ export class Merge {
 
   private made(value: unknown): Node {
     if (value instanceof FileText)
-      return this.document.createNode(value.place === undefined ? value.text : { file: value.place });
+      return value.place === undefined
+        ? scalarOf(value.text)
+        : this.document.createNode({ file: value.place });
     if (value instanceof Attachment) return this.document.createNode(value.entry);
     if (value instanceof Expandable || value instanceof NamedSecret) return this.node(undefined, value);
     if (Array.isArray(value)) {
@@ -197,7 +200,7 @@ export class Merge {
       list.items = value.map((one) => this.made(one));
       return list;
     }
-    if (!isFields(value)) return this.document.createNode(value);
+    if (!isFields(value)) return scalarOf(value);
     const map = this.document.createNode({}) as YAMLMap;
     for (const [name, one] of Object.entries(value))
       map.items.push(this.pair(name, one) as (typeof map.items)[number]);
@@ -213,6 +216,13 @@ export class Merge {
   private plain(node: unknown): unknown {
     return (node as Node).toJS(this.document) as unknown;
   }
+}
+
+/** A text with a merge conflict is written on one line: over lines, no command would read it. */
+function scalarOf(value: unknown): Scalar {
+  const scalar = new Scalar(value);
+  if (typeof value === "string" && conflictIn(value, true)) scalar.type = Scalar.QUOTE_DOUBLE;
+  return scalar;
 }
 
 /** A copy of the target of an alias, which may then get other values. */

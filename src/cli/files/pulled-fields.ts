@@ -111,19 +111,28 @@ function functionOf(item: Fields, variable: string, secrets: SecretNames): Field
   });
 }
 
-/** A file keeps its path, even if its content has changed. */
+/**
+ * A file keeps its path, even if its content has changed, and its place in the list. Others follow by name and content: the
+ * order in which an assistant got its files differs between servers.
+ */
 function attachments(key: string, files: readonly KnowledgeFile[], present: unknown): Attachment[] {
-  const entries = (Array.isArray(present) ? present : []).map((entry: unknown) => {
+  const known = (Array.isArray(present) ? present : []).map((entry: unknown) => {
     const { file, name = baseOf(String(file)) } = isFields(entry) ? entry : { file: entry };
     return { path: String(file), name: String(name).normalize("NFC") };
   });
-  const known = entries.filter(({ path }) => !isAbsolutePath(path));
-  return files.map((file) => {
-    const index = known.findIndex(({ name }) => name === file.name);
-    const named = index < 0 ? undefined : known.splice(index, 1)[0]!.path;
-    return new Attachment(file, `${key}/files/${file.name.replaceAll(/[\\/:*?"<>|]/g, "-")}`, named);
+  const left = known.filter(({ path }) => !isAbsolutePath(path));
+  const placed = files.toSorted(byNameAndContent).map((file) => {
+    const index = left.findIndex(({ name }) => name === file.name);
+    const entry = index < 0 ? undefined : left.splice(index, 1)[0]!;
+    const path = `${key}/files/${file.name.replaceAll(/[\\/:*?"<>|]/g, "-")}`;
+    const attachment = new Attachment(file, path, entry?.path);
+    return { attachment, place: entry ? known.indexOf(entry) : known.length };
   });
+  return placed.sort((one, other) => one.place - other.place).map(({ attachment }) => attachment);
 }
+
+const byNameAndContent = (one: KnowledgeFile, other: KnowledgeFile): number =>
+  [one.name, one.digest].join("\0") < [other.name, other.digest].join("\0") ? -1 : 1;
 
 function workflow(key: string, { graph, ...fields }: Fields, present: Fields): Fields {
   const local = isFields(present.nodes) ? (present.nodes as Readonly<Record<string, Fields>>) : {};

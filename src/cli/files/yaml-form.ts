@@ -15,8 +15,8 @@ import { placeComments } from "./comments";
 
 type Collection = YAMLMap | YAMLSeq;
 
-/** Long lines stay as they are. */
-const STYLE = { lineWidth: 0 } as const;
+/** Long lines stay as they are, and texts in quotation marks on one line. */
+const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity } as const;
 
 /** Writes a changed document so that what is unchanged keeps its form: lists and maps in brackets, and texts over lines. */
 export class YamlForm {
