@@ -215,7 +215,7 @@ describe("secrets of functions", () => {
     expect(document.chat.functions).toMatchObject([
       { secretKey: STORED },
       { server: { secret: STORED } },
-      { secretKey: STORED },
+      {},
       { server: { secret: STORED } },
     ]);
     const kept = await running.database.query(
@@ -305,6 +305,18 @@ describe("secrets of functions", () => {
     await setFunctions(id);
     await restore(id, 2);
     expect(await functionsOf(id)).toEqual(functions);
+  });
+
+  test("one that is no text has no effect and is left out, so that a restored version equals the document", async () => {
+    const id = await newAssistant(running.api);
+    const server = { url: "https://api.example/nested", secret: ["deep"] };
+    await setFunctions(id, { ...lookUp(), secretKey: 12_345 }, { name: "nested", server });
+    const { document } = await currentOf(id);
+    expect(JSON.stringify(document.chat.functions)).not.toMatch(/secret|12345|deep/);
+    await setFunctions(id);
+    const { body } = await running.api.graphql(RESTORE, { id, number: 2 });
+    expect(body.extensions.warnings ?? []).toEqual([]);
+    expect((await currentOf(id)).document).toEqual(document);
   });
 
   test("a document can be sent back: stored secrets stay", async () => {

@@ -52,11 +52,15 @@ export const slotsIn = (kind: SpokenKind, text: string): string[] =>
 export const storedSlotsIn = (kind: SpokenKind, text: string): string[] =>
   placesIn(kind, JSON.parse(text)).flatMap(({ slot, secret }) => (secret === STORED ? [slot] : []));
 
-/** The JSON text of a list of functions with `{"stored":true}` instead of secrets, otherwise as it is written. */
+/**
+ * The JSON text of a list of functions with `{"stored":true}` instead of secrets, otherwise as it is written. A secret that is
+ * no text has no effect, and is left out.
+ */
 export const withoutSecrets = (kind: SpokenKind, text: string): string =>
-  changed(kind, text, ({ secret }) =>
-    secret === undefined || secret === STORED ? undefined : { value: STORED_TEXT },
-  );
+  changed(kind, text, ({ secret }) => {
+    if (secret === undefined || secret === STORED) return undefined;
+    return { value: secret === UNUSABLE ? undefined : STORED_TEXT };
+  });
 
 /** The reverse of `withoutSecrets`. A secret that is not stored is left out. */
 export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlot): string =>
