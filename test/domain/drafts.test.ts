@@ -516,3 +516,23 @@ test("a new assistant has its document as its only version", async () => {
   const { assistants } = await running.api.gql('{ assistants(search: "Lost") { data { id } } }');
   expect(assistants.data).toEqual([]);
 });
+
+test("a draft that asks for a secret which is not stored shows the document without it, and says so", async () => {
+  const id = await newAssistant(running.api);
+  const stored = { stored: true };
+  const functions = [
+    { name: "kept", serverUrl: "https://api.example/kept", secretKey: "hidden" },
+    { name: "lost", serverUrl: "https://api.example/lost", secretKey: stored },
+  ];
+  const { body } = await running.api.graphql(SAVE, { id, input: { chat: { functions } } });
+  expect(body.extensions.warnings).toEqual([
+    'chat.functions: no secret is stored for the function "lost" and the origin of its URL, so it has none.',
+  ]);
+  const { draft } = await read(id);
+  expect(draft.document.chat.functions).toEqual([
+    { ...functions[0], secretKey: stored },
+    { name: "lost", serverUrl: "https://api.example/lost" },
+  ]);
+  await publish(id);
+  expect((await read(id)).version.document).toEqual(draft.document);
+});

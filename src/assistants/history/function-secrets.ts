@@ -52,6 +52,10 @@ export const slotsIn = (kind: SpokenKind, text: string): string[] =>
 export const storedSlotsIn = (kind: SpokenKind, text: string): string[] =>
   placesIn(kind, JSON.parse(text)).flatMap(({ slot, secret }) => (secret === STORED ? [slot] : []));
 
+/** Slots of a list of functions that stand for stored secrets, but are not among these. */
+export const lostSlotsIn = (kind: SpokenKind, text: string, stored: SecretsBySlot): string[] =>
+  storedSlotsIn(kind, text).filter((slot) => !Object.hasOwn(stored, slot));
+
 /**
  * The JSON text of a list of functions with `{"stored":true}` instead of secrets, otherwise as it is written. A secret that is
  * no text has no effect, and is left out.

@@ -18,3 +18,7 @@ export function secretsInForce(copied: SecretsBySlot, stored: SecretsBySlot): Se
 
 const digestOf = (secret: string | undefined): string =>
   secret === undefined ? "" : hash("sha256", secret, "base64");
+
+/** A draft keeps no copy of a secret that is stored anyway: publishing it later would bring back one that was replaced. */
+export const changedSecrets = (current: SecretsBySlot, given: SecretsBySlot): SecretsBySlot =>
+  Object.fromEntries(Object.entries(given).filter(([slot, secret]) => secret !== current[slot]));

@@ -3,7 +3,14 @@ import { readStored, storedText } from "../../platform/json/json-source";
 import type { JsonObject } from "../../platform/json/json-object";
 import { COLUMNS, isOfRag, RAG_SETTINGS, type ConfigurationKind } from "../configurations/columns";
 import type { RagSettings } from "../configurations/configurations";
-import { isSpoken, SPOKEN_KINDS, withoutSecrets, type SpokenKind } from "../history/function-secrets";
+import {
+  isSpoken,
+  SPOKEN_KINDS,
+  withoutSecrets,
+  withSecrets,
+  type SecretsBySlot,
+  type SpokenKind,
+} from "../history/function-secrets";
 
 /**
  * An assistant as one JSON value: everything that a version contains, in the form of the input of a draft. A secret of a
@@ -112,6 +119,14 @@ export const functionsIn = (values: DocumentValues): (readonly [SpokenKind, stri
 export const withoutSecretsIn = (values: DocumentValues): DocumentValues => {
   const kept = functionsIn(values).map(([kind, text]) => [`${kind}.functions`, withoutSecrets(kind, text)]);
   return { ...values, ...(Object.fromEntries(kept) as DocumentValues) };
+};
+
+/** The values in which functions ask only for secrets that there are. */
+export const withKnownSecrets = (values: DocumentValues, secrets: SecretsBySlot): DocumentValues => {
+  const known = functionsIn(values).map(([kind, text]) => {
+    return [`${kind}.functions`, withoutSecrets(kind, withSecrets(kind, text, secrets))];
+  });
+  return { ...values, ...(Object.fromEntries(known) as DocumentValues) };
 };
 
 const shown = (name: string, value: unknown): unknown =>

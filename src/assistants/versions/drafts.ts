@@ -1,16 +1,30 @@
 import { currentDate } from "../../platform/clock";
 import { rowById } from "../../platform/database/lists/row-by-id";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, missing } from "../../platform/errors";
+import { missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import type { ConfigurationWarning } from "../assistants/warnings";
-import { secretsOfStored, type SecretsBySlot } from "../history/function-secrets";
+import {
+  lostSlotsIn,
+  secretsOfStored,
+  warnOfLostSecrets,
+  type SecretsBySlot,
+} from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
 import { AttachedFiles } from "../knowledge/attached-files";
+import { checkVersion } from "./check-version";
 import { checkedDocument } from "./checked-document";
-import { copiedSecrets } from "./copied-secrets";
+import { changedSecrets, copiedSecrets } from "./copied-secrets";
 import { differences, type DocumentChange } from "./differences";
-import { documentOf, fileIdsIn, type Document, type DocumentValues, type PartialDocument } from "./document";
+import {
+  documentOf,
+  fileIdsIn,
+  functionsIn,
+  withKnownSecrets,
+  type Document,
+  type DocumentValues,
+  type PartialDocument,
+} from "./document";
 import { documentWarnings, warnOfChanges } from "./document-warnings";
 import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
@@ -66,7 +80,9 @@ export class Drafts {
     const versions = this.scope.of(Versions);
     const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
     const current = await versions.values(await versions.current(assistant));
-    const document = documentOf({ ...current, ...content });
+    const secrets = this.secretsOf(await this.row(assistantId));
+    const stored = await this.scope.of(SecretSlots).current(assistantId);
+    const document = documentOf({ ...current, ...withKnownSecrets(content, { ...stored, ...secrets }) });
     return { ...document, fileIds: await this.existing(document.fileIds) };
   }
 
@@ -92,19 +108,19 @@ export class Drafts {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
       const drafts = scope.of(Drafts);
-      const { values, secrets } = await checkedDocument(scope, input);
+      const { values, secrets: given } = await checkedDocument(scope, input);
       const current = await scope.of(SecretSlots).current(assistantId);
       const draft = kept ? undefined : await drafts.row(assistantId);
+      const secrets = { ...drafts.secretsOf(draft), ...given };
+      for (const [kind, text] of functionsIn(values))
+        warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, { ...current, ...secrets }));
       await scope.of(AttachedFiles).addUnattached(assistantId, fileIdsIn(values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,
           basedOn: draft?.basedOn ?? number,
           content: { ...draft?.content, ...values },
-          sealedSecrets: drafts.sealed(
-            assistantId,
-            changedSecrets(current, { ...drafts.secretsOf(draft), ...secrets }),
-          ),
+          sealedSecrets: drafts.sealed(assistantId, changedSecrets(current, secrets)),
           updatedAt: currentDate(),
           ...kept,
         })
@@ -232,18 +248,3 @@ async function lockedVersion(scope: Scope, assistantId: string): Promise<number>
   await lockDocument(scope, assistantId);
   return (await scope.of(Versions).current(await scope.of(Assistants).byId(assistantId))).number;
 }
-
-/** @throws VERSION_CONFLICT */
-function checkVersion(number: number, wanted: number | null | undefined): void {
-  if (wanted != null && number !== wanted) throw conflict(number, wanted);
-}
-
-/** A draft keeps no copy of a secret that is stored anyway: publishing it later would bring back one that was replaced. */
-const changedSecrets = (current: SecretsBySlot, given: SecretsBySlot): SecretsBySlot =>
-  Object.fromEntries(Object.entries(given).filter(([slot, secret]) => secret !== current[slot]));
-
-const conflict = (current: number, wanted: number) =>
-  new DomainError(
-    "VERSION_CONFLICT",
-    `The assistant is at version ${current}, not ${wanted}. Compare your change with version ${current}, then send it again with ifVersion: ${current}.`,
-  );

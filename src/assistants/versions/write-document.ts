@@ -6,6 +6,7 @@ import { counted } from "../../platform/errors";
 import { Assistants } from "../assistants/assistants";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import {
+  lostSlotsIn,
   storedSlotsIn,
   warnOfLostSecrets,
   withSecrets,
@@ -61,8 +62,7 @@ export async function writeDocument(
   );
   const written = Object.fromEntries(changed);
   for (const [kind, text] of functionsIn(written)) {
-    const lost = storedSlotsIn(kind, text).filter((slot) => !Object.hasOwn(secrets, slot));
-    warnOfLostSecrets(scope, kind, lost);
+    warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, secrets));
     const functions = withSecrets(kind, text, secrets);
     written[`${kind}.functions`] = functions;
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
