@@ -213,6 +213,21 @@ describe("variables that nothing sets", () => {
     });
   });
 
+  test("are all named, however many there are", async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `name_${index}`);
+    const instructions = names.map((name) => `{${name}}`).join(" ");
+    const flow = await newFlow(
+      running.api,
+      { start: START, talk: { type: "PROMPT", assistantId, instructions }, end: END },
+      [
+        ["start", "talk"],
+        ["talk", "end", BY],
+      ],
+    );
+    const [problem] = await problemsOf(running.api, flow.workflowId);
+    expect([...problem!.message.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name)).toEqual(names);
+  });
+
   test("do not prevent a start, as errors do", async () => {
     const flow = await newFlow(running.api, nodes, edges);
     const input = { workflowId: flow.workflowId };

@@ -59,10 +59,10 @@ export function warnOfUnusableNames(scope: Scope, variables: JsonObject | null |
   );
 }
 
-/** A list for a warning, cut to a length that fits into a header. */
-export function listed(items: readonly string[]): string {
-  const more = items.length > MAX_NAMES ? `, and ${items.length - MAX_NAMES} more` : "";
-  return `${items.slice(0, MAX_NAMES).join(", ")}${more}`;
+/** A list for a warning. @param most items; by default so many that it fits into a header */
+export function listed(items: readonly string[], most = MAX_NAMES): string {
+  const more = items.length > most ? `, and ${items.length - most} more` : "";
+  return `${items.slice(0, most).join(", ")}${more}`;
 }
 
 export const shortened = (name: string): string =>

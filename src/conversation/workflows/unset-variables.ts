@@ -73,13 +73,19 @@ function textsOfEdge({ kind, description, variable, value }: WorkflowEdge): stri
   return kind === "VARIABLE" ? [`{${variable ?? ""}}`, value ?? ""] : [];
 }
 
+/** Names in one problem. */
+const MOST_NAMES = 1_000;
+
 function problemOf(
   names: readonly string[],
   user: string,
   at: Pick<WorkflowProblem, "nodeId" | "edgeId">,
 ): WorkflowProblem[] {
   if (names.length === 0) return [];
-  const all = listed(names.map((name) => `{${shortened(name)}}`));
+  const all = listed(
+    names.map((name) => `{${shortened(name)}}`),
+    MOST_NAMES,
+  );
   return [
     {
       code: "UNSET_VARIABLE",
