@@ -28,13 +28,17 @@ export async function refuseFilled(db: Knex): Promise<boolean> {
   return tables.length > 0;
 }
 
-/** Removes everything that a restore creates. */
+/** Removes everything that a restore creates, at once: the hold, which names remains, must not go before they do. */
 export async function clear(db: Knex): Promise<void> {
-  await db.raw("drop schema if exists graphile_worker cascade");
-  // Before the migrations are rolled back, because it was created before them.
-  await db.raw("drop table if exists passage_embeddings");
-  await unmigrate(db);
-  await db.raw("drop table if exists holds");
+  await db.transaction(async (trx) => {
+    // In a Citus cluster, functions are dropped on all nodes. Others ignore the setting.
+    await trx.raw("set local citus.multi_shard_modify_mode = 'sequential'");
+    await trx.raw("drop schema if exists graphile_worker cascade");
+    // Before the migrations are rolled back, because it was created before them.
+    await trx.raw("drop table if exists passage_embeddings");
+    await unmigrate(trx);
+    await trx.raw("drop table if exists holds");
+  });
 }
 
 async function isUnfinished(db: Knex): Promise<boolean> {

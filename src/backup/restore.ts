@@ -5,6 +5,7 @@ import { createGunzip } from "node:zlib";
 import type { Knex } from "knex";
 import { announceRestore } from "../platform/database/copies/backup-lock";
 import { newId } from "../platform/database/values/ids";
+import { databaseProblem, explanationOf } from "../platform/database/connections/database-problem";
 import { MOVE_NOTE } from "../platform/database/connections/holds";
 import { load } from "../platform/database/copies/load";
 import { migrateTo, unknownMigrations, whileOthersWait } from "../platform/database/upgrades/migrate";
@@ -120,7 +121,7 @@ async function fillAlone(
   try {
     await whileOthersWait(url, async (db, patiently) => {
       await emptyDatabase(db);
-      holdId = await insertHold(db);
+      holdId = await db.transaction(insertHold); // without its row, the table would look like one of somebody else
       await migrateTo(db, source.shape.migrations);
       await patiently("graphile-worker", (waiting) => installJobs(url, waiting));
       await patiently("passage_embeddings", (waiting) => prepareVectors(db, waiting));
@@ -134,13 +135,24 @@ async function fillAlone(
         .update({ finishedAt: db.fn.now(), ...released });
     });
   } catch (error) {
-    if (holdId !== undefined) {
-      await undo();
-      await whileOthersWait(url, clear);
-    }
+    if (holdId !== undefined) await removeRemains(url, undo, error);
     throw error;
   }
   return skipped;
+}
+
+/** Empties the database after a failure. @throws Error about the failure that says so if this fails, too */
+async function removeRemains(url: string, undo: () => Promise<void>, failure: unknown): Promise<void> {
+  try {
+    await undo();
+    await whileOthersWait(url, clear);
+  } catch {
+    const { message } = databaseProblem(failure) ?? (failure as Error);
+    throw explanationOf(
+      `${message}\nThe database contains a part of the rows, which could not be removed. Run the command again: it clears the database first.`,
+      failure,
+    );
+  }
 }
 
 /** The list of files, several at a time. */

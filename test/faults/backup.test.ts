@@ -28,6 +28,7 @@ import {
   startProgram,
   startServer,
 } from "../support/server";
+import { proxyTo } from "../support/proxy";
 import { until } from "../support/until";
 import { rows } from "../support/suite";
 
@@ -260,6 +261,72 @@ test(
     rmSync(other);
     await succeed("restore", copy, folder);
     expect(await contentsOf(copy.DATABASE_URL!)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
+/** Sessions of the database that wait for a lock. */
+const WAITING =
+  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+test.each(["holds", "organizations"])(
+  "a restore that is killed while it clears the remains of another, at the table %s, can be repeated",
+  async (table) => {
+    const { env, folder } = shared;
+    const copy = elsewhere(env, await emptyDatabase());
+    await succeed("restore", copy, folder);
+    await query(copy.DATABASE_URL!, "update holds set finished_at = null");
+    const reader = new pg.Client(copy.DATABASE_URL!);
+    await reader.connect();
+    afterTest(() => reader.end());
+    await reader.query(`begin; lock table ${table} in access share mode`);
+    const { kill } = startProgram("cli/restore", copy, folder);
+    await until(async () => (await query(copy.DATABASE_URL!, WAITING)).length > 0);
+    await kill();
+    await reader.query("rollback");
+    await succeed("restore", copy, folder);
+    expect(await contentsOf(copy.DATABASE_URL!)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
+test(
+  "a restore that loses its database says what has happened and what is left, and can be repeated",
+  async () => {
+    const { env, folder } = shared;
+    const url = await emptyDatabase();
+    const proxy = await proxyTo(url);
+    afterTest(() => proxy.stop());
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query("begin; create schema graphile_worker"); // which the restore creates, too
+    const copy = elsewhere(env, proxy.url);
+    const { ended } = startProgram("cli/restore", copy, folder);
+    await until(async () => (await query(url, WAITING)).length > 0);
+    proxy.leave();
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/broke off: .*try again\.\nThe database contains a part .*Run the command again/),
+    ]);
+    await other.end();
+    proxy.comeBack();
+    await succeed("restore", copy, folder);
+    expect(await contentsOf(url)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
+test(
+  "a restore into the database of a server that builds an index says that it is not empty",
+  async () => {
+    const { env, folder } = shared;
+    const server = new pg.Client(env.DATABASE_URL!);
+    await server.connect();
+    afterTest(() => server.end());
+    await server.query("select pg_advisory_lock(7265781215)"); // of online steps
+    const { code, stderr } = await runToEnd("cli/restore", { ...env, DATA_DIR: emptyFolder() }, folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The database is not empty")]);
   },
   LONG,
 );

@@ -7,7 +7,7 @@ import { requireDirect } from "../connections/pooler";
 /** Key of the advisory lock that a running backup holds. */
 const LOCK_KEY = 7_265_781_214;
 /** Key of the advisory lock that a running restore or move holds in the database that it fills. */
-const RESTORE_KEY = 7_265_781_215;
+const RESTORE_KEY = 7_265_781_216;
 /** Time that a backup waits for the lock, in ms; others hold it for one statement only. */
 const LOCK_TIMEOUT_MS = 5_000;
 

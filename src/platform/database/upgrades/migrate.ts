@@ -109,6 +109,8 @@ export const unknownMigrations = (names: readonly string[]): string[] =>
 
 /** Reverts all migrations and removes Knex's tables about them. */
 export async function unmigrate(db: Knex): Promise<void> {
+  // A command of an earlier version that was killed meanwhile has left it; the advisory lock tells whether one works.
+  await db.migrate.forceFreeMigrationsLock({ migrationSource });
   await db.migrate.rollback({ migrationSource }, true);
   for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
 }
