@@ -1,6 +1,7 @@
 import { Crypto } from "../platform/crypto";
 import { findBackupKey } from "../backup/backup-key";
 import { refuseFilled, refuseStored } from "../backup/empty";
+import { ENCRYPTED } from "../backup/encryption";
 import { checkKeys, missingKeys } from "../backup/key-check";
 import type { Manifest } from "../backup/manifest";
 import {
@@ -56,7 +57,7 @@ operator(async (settings) => {
     throw new Error(problems.join("\n"), { cause: error });
   });
   await verifyBackup(backup);
-  const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
+  const { ownerUrl: url, stop } = await restoreDatabase(config, say);
   try {
     const skipped = await restoreBackup(backup, url, storage, async () => {
       await prepare(config, url, true);
@@ -73,6 +74,13 @@ operator(async (settings) => {
     await stop();
   }
 }, false);
+
+const said = new Set<string>();
+/** Prints a line once, although the database may be opened twice. */
+function say(line: string): void {
+  if (!said.has(line)) console.error(line);
+  said.add(line);
+}
 
 function placeOf([place, ...more]: readonly string[]): string {
   if (place === undefined || more.length > 0) throw new Error(`Name the place of the backup: ${USAGE}`);
@@ -104,8 +112,12 @@ async function refuseOtherFile({ manifest }: Backup, { embedded, DATA_DIR: dataD
 }
 
 async function printKeys(backup: Backup): Promise<void> {
+  const file = (await includedKeysFile(backup))!; // the keys were read from it
+  const decrypted = file.endsWith(ENCRYPTED)
+    ? ', which `age` decrypts: see "Encrypted backups" in docs/backup.md'
+    : "";
   console.log(
-    `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(backup)}.`,
+    `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${file}${decrypted}.`,
   );
 }
 
@@ -113,7 +125,7 @@ async function printKeys(backup: Backup): Promise<void> {
 async function databaseState(config: Config): Promise<"empty" | "remains" | Error> {
   if (config.embedded && !(await hasEmbedded(config.DATA_DIR))) return "empty";
   try {
-    const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
+    const { ownerUrl: url, stop } = await restoreDatabase(config, say);
     const db = connect(url, { pool: 1 });
     const hasRemains = await refuseFilled(db)
       .finally(() => db.destroy())
