@@ -120,6 +120,33 @@ test.each([
 );
 
 test(
+  "while servers restart one after another, those that know the new key accept what the others make with it",
+  async () => {
+    const { env, server } = await waitingInstallation();
+    const knows = await startServer({ ...env, ENCRYPTION_KEYS: `${OLD},${NEW}` });
+    const both = { ...env, ENCRYPTION_KEYS: `${NEW},${OLD}` };
+    const { api } = await startServer(both);
+    const { token } = await api.post("/rest/v1/organization/token", {}, 200);
+    const { value } = await api.post("/rest/v1/organization/keys", {}, 200);
+    const { id } = destinationsOfBody(await destinationsOf(api))[0]!;
+    await api.patch(`/rest/v1/settings/${id}`, { secret: "sealed with the new key" }, 200);
+    const credentials = [
+      { Authorization: `Bearer ${token as string}` },
+      { "X-API-Key": value as string },
+    ] as const;
+    for (const credential of credentials) {
+      const there = await destinationsOf(knows.api.as(credential));
+      expect(destinationsIn(there)).toContain("sealed with the new key");
+      expect((await server.api.as(credential).request("GET", "/rest/v1/assistants")).status).toBe(401);
+    }
+    await server.end("SIGTERM");
+    const early = await runToEnd("cli/keys-rotate", both); // `knows` still writes with the old key
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("Restart every server first")]);
+  },
+  LONG,
+);
+
+test(
   "with the embedded database, the command creates the new key",
   async () => {
     const env = { DATA_DIR: emptyFolder(), PORT: "0" };
@@ -196,6 +223,7 @@ async function sealCredentials(url: string): Promise<void> {
 }
 
 const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 201)) as unknown[] });
+const destinationsOfBody = ({ data }: { data: unknown[] }) => data as { id: string }[];
 const destinationsIn = ({ data }: { data: unknown[] }) => JSON.stringify(data);
 
 /** Every sealed value in any table. */
