@@ -1,22 +1,16 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import pg from "pg";
-import { TWO_PHASE_TABLE } from "../../src/platform/database/distributed/distribute";
-import { HOMES } from "../../src/platform/database/home";
 import { createCluster, databaseAt, queryAt, rowsAt, startCitus, type CitusCluster } from "../support/citus";
-import { contentsOf, elsewhere, waitingInstallation } from "../support/installation";
+import { elsewhere, waitingInstallation } from "../support/installation";
 import {
-  afterTest,
   afterTests,
   emptyFolder,
   runToEnd,
   SERVER_TIMEOUT_MS,
-  startProgram,
   startServer,
   type Env,
-  type ProcessResult,
 } from "../support/server";
-import { until } from "../support/until";
+import { contents, FAILED, heldBack, INTERRUPTIONS, resultOf, waits } from "./interruptions";
 
 const TIMEOUT_MS = 4 * SERVER_TIMEOUT_MS;
 
@@ -33,69 +27,15 @@ beforeAll(async () => {
   const installation = await waitingInstallation(afterTests, url);
   ({ env, chatId } = installation);
   await installation.server.end("SIGTERM");
-  before = await contents();
+  before = await contents(url);
 }, TIMEOUT_MS);
-
-/** All rows, without those that only a distributed database has. */
-async function contents(of = url) {
-  const { [HOMES]: _homes, [TWO_PHASE_TABLE]: _commits, ...all } = await contentsOf(of);
-  return all;
-}
-
-/** Waits until a session of the database waits. @param name its application_name */
-const waits = (at: string, wait: string, name = "%") =>
-  until(async () => {
-    const text = `select from pg_stat_activity where ${wait} and application_name like '${name}'`;
-    return (await rowsAt(at, text)).length > 0;
-  });
-
-/** Starts a command, and lets it wait for a lock. @returns the command, and a function that lets it go on */
-async function heldBack(lock: string, name: string, program: string, ...options: string[]) {
-  const holder = new pg.Client({ connectionString: url });
-  holder.on("error", () => undefined);
-  await holder.connect();
-  await holder.query(`begin; ${lock}`);
-  const command = startProgram(program, env, ...options);
-  const goOn = () => holder.end();
-  afterTest(goOn);
-  await waits(url, "wait_event_type = 'Lock'", name);
-  return { ...command, goOn };
-}
-type Command = Awaited<ReturnType<typeof heldBack>>;
-
-/** Ways to interrupt a command; each ends with a whole cluster. */
-const INTERRUPTIONS: Readonly<Record<string, (command: Command) => Promise<ProcessResult>>> = {
-  "the command": async ({ kill, goOn }) => {
-    const result = await kill();
-    await goOn();
-    return result;
-  },
-  "a worker": async ({ ended, goOn }) => {
-    await cluster.workers[1]!.kill();
-    await goOn();
-    const result = await ended;
-    await cluster.workers[1]!.start();
-    return result;
-  },
-  "the coordinator": async ({ ended }) => {
-    await cluster.coordinator.kill();
-    const result = await ended;
-    await cluster.coordinator.start();
-    return result;
-  },
-};
-/** The line that a command prints when PostgreSQL ends, without a stack trace. */
-const SAYS_WHAT_TO_DO = /^Database: .*\n.*(try again|run the command again).*\n$/;
-const KILLED = { code: null, stdout: "" };
-const FAILED = { code: 1, stdout: "", stderr: expect.stringMatching(SAYS_WHAT_TO_DO) };
-const resultOf = (killed: string) => (killed === "the command" ? KILLED : FAILED);
 
 describe("`npm run distribute`", () => {
   const tables = () => rowsAt(url, "select logicalrelid::text from pg_dist_partition");
 
   /** It waits shortly before its end: all rows are copied, and nothing is committed. */
   const nearlyDone = () =>
-    heldBack("alter function parley_readings() cost 101", "parley distribute", "cli/distribute");
+    heldBack(env, "alter function parley_readings() cost 101", "parley distribute", "cli/distribute");
 
   /** Makes commits of a PostgreSQL wait, once they are written, for a standby that never answers. @returns ends this */
   async function holdCommits(postgres: string) {
@@ -110,8 +50,8 @@ describe("`npm run distribute`", () => {
   test.each(Object.entries(INTERRUPTIONS))(
     "changes nothing if %s is killed after all rows are copied",
     async (killed, interrupt) => {
-      expect(await interrupt(await nearlyDone())).toMatchObject(resultOf(killed));
-      expect(await contents()).toEqual(before);
+      expect(await interrupt(await nearlyDone(), cluster)).toMatchObject(resultOf(killed));
+      expect(await contents(url)).toEqual(before);
       expect(await tables()).toEqual([]);
     },
     TIMEOUT_MS,
@@ -129,7 +69,7 @@ describe("`npm run distribute`", () => {
       expect(await ended).toMatchObject(FAILED);
       await release();
       await cluster.coordinator.start();
-      expect(await contents()).toEqual(before);
+      expect(await contents(url)).toEqual(before);
       expect(await tables()).toEqual([]);
     },
     TIMEOUT_MS,
@@ -146,13 +86,13 @@ describe("`npm run distribute`", () => {
       expect(await ended).toMatchObject(FAILED);
       await cluster.coordinator.start();
       await release();
-      expect(await contents()).toEqual(before);
+      expect(await contents(url)).toEqual(before);
       const again = await runToEnd("cli/distribute", env);
       expect(again).toMatchObject({ code: 0, stdout: "All tables are distributed already.\n" });
       expect(await rowsAt(url, "select pg_relation_size('messages')::integer as bytes")).toEqual([
         { bytes: 0 },
       ]);
-      expect(await contents()).toEqual(before);
+      expect(await contents(url)).toEqual(before);
       const { api, end } = await startServer(env);
       const { chat } = await api.gql("query ($id: ID!) { chat(id: $id) { messages { content } } }", {
         id: chatId,
@@ -170,8 +110,8 @@ describe("a backup of a cluster", () => {
     async (killed, interrupt) => {
       const folder = join(emptyFolder(), "backup");
       const lock = "lock table messages in access exclusive mode";
-      const command = await heldBack(lock, "parley backup", "cli/backup", folder);
-      expect(await interrupt(command)).toMatchObject(resultOf(killed));
+      const command = await heldBack(env, lock, "parley backup", "cli/backup", folder);
+      expect(await interrupt(command, cluster)).toMatchObject(resultOf(killed));
       const name = `restored_${Object.keys(INTERRUPTIONS).indexOf(killed)}`;
       await queryAt(cluster.coordinator.url, `create database ${name}`);
       const copy = elsewhere(env, databaseAt(cluster.coordinator.url, name));
@@ -188,7 +128,7 @@ describe("a backup of a cluster", () => {
         });
       expect(await runToEnd("cli/backup", env, whole)).toMatchObject({ code: 0 });
       expect(await runToEnd("cli/restore", copy, whole)).toMatchObject({ code: 0 });
-      expect(await contents(copy.DATABASE_URL)).toEqual(await contents());
+      expect(await contents(copy.DATABASE_URL!)).toEqual(await contents(url));
     },
     TIMEOUT_MS,
   );
