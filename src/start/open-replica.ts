@@ -4,7 +4,9 @@ import type { Config } from "../platform/settings/config";
 import { connect, servingOptions } from "../platform/database/connections/connect";
 import { refuseOtherServer, Replica } from "../platform/database/replica/replica";
 import { WritePositions } from "../platform/database/replica/write-positions";
-import { serverFacts } from "../platform/database/connections/same-database";
+import { FROM_POOLER } from "../platform/database/connections/open-client";
+import { requireDirect } from "../platform/database/connections/pooler";
+import { serverFacts, type ServerFacts } from "../platform/database/connections/same-database";
 
 /** The replica of an installation, and what its servers note for it. */
 export interface Replication {
@@ -23,7 +25,7 @@ type Settings = Pick<
  * Opens the replica; undefined if the settings name none. A replica that cannot be reached is logged: the server reads
  * from the primary until it can.
  * @param url URL of the primary
- * @throws Error if the URL names something else than a replica of the primary
+ * @throws Error if the URL names something else than a replica of the primary, or leads to it through a pooler
  */
 export async function openReplica(
   config: Settings,
@@ -40,7 +42,10 @@ export async function openReplica(
   const primary = connect(direct, { ...options, pool: 1, name: "parley positions" });
   const replica = new Replica(db, primary, facts, logger, metrics.countRead);
   metrics.watch(() => replica.lagBytes());
-  const found = await serverFacts(replicaUrl).catch((error: unknown) => replica.failed(error));
+  const found = await directFacts(replicaUrl).catch((error: unknown) => {
+    if (FROM_POOLER.test(String(error))) throw error;
+    replica.failed(error);
+  });
   if (found) refuseOtherServer(found, facts);
   const positions = new WritePositions(primary, logger);
   return {
@@ -50,4 +55,11 @@ export async function openReplica(
       await Promise.all([positions.close(), replica.close()]);
     },
   };
+}
+
+/** @throws Error if the URL leads to a pooler, or to nothing that answers */
+async function directFacts(url: string): Promise<ServerFacts> {
+  const facts = await serverFacts(url);
+  await requireDirect(url);
+  return facts;
 }

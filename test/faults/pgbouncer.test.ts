@@ -178,6 +178,17 @@ else
       },
     );
 
+    test.each(["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"])(
+      "a start whose %s is that through the pooler, as in DATABASE_URL, names the setting that must lead past it",
+      async (setting) => {
+        const { code, stderr } = await runToEnd("main", { ...env, [setting]: env.DATABASE_URL! });
+        const remedy = new RegExp(
+          `\\(${setting}\\): .*This is a pooler.*set ${setting} to the URL of PostgreSQL`,
+        );
+        expect([code, stderr]).toEqual([78, expect.stringMatching(remedy)]);
+      },
+    );
+
     test.each<[string, string[]]>([
       ["DATABASE_URL", ["DATABASE_DIRECT_URL"]],
       ["DATABASE_DIRECT_URL", []],

@@ -5,6 +5,7 @@ import { SECRET_KEY } from "../support/config";
 import { statement } from "../support/database";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { query } from "../support/installation";
+import { hasPgBouncer, startPgBouncer } from "../support/pgbouncer";
 import { proxyTo, type Proxy } from "../support/proxy";
 import { samplesOf, valueOf } from "../support/metrics";
 import { Receiver } from "../support/receiver";
@@ -98,6 +99,16 @@ const metric = async (name: string, labels?: Readonly<Record<string, string>>) =
   valueOf(samplesOf((await one.api.request("GET", "/metrics")).text), name, labels);
 const readsOf = (database: string) => metric("parley_replica_reads_total", { database });
 
+/** Parameters of connections that poolers ignore. */
+const POOLERS = hasPgBouncer() ? ["", "options"] : [];
+/** The URL of the replica through PgBouncer. */
+async function throughPooler(ignored: string): Promise<string> {
+  const settings = { auth_type: "trust", ignore_startup_parameters: ignored };
+  const pooler = await startPgBouncer(standby.url("postgres"), { parley: "" }, settings);
+  afterTest(() => pooler.stop());
+  return pooler.through(standby.url("parley"));
+}
+
 const describeReplica = hasSystemPostgres() ? describe : describe.skip;
 if (!hasSystemPostgres()) test.todo("read from a replica: no PostgreSQL of the system is installed");
 
@@ -154,13 +165,19 @@ describeReplica("with a replica", () => {
     );
   });
 
-  test.each([
+  test.each<[name: string, code: number, url: () => string | Promise<string>, message: RegExp]>([
     // A fail-over may make it a replica.
     ["the primary itself", 1, () => primary.url("parley"), /not a streaming replica.*hot standby/],
     ["another database of the replica", 78, () => standby.url("postgres"), /names the database "postgres"/],
     ["another PostgreSQL", 78, () => process.env.TEST_POSTGRES!, /not a streaming replica.*hot standby/],
+    ...POOLERS.map((ignored): [string, number, () => Promise<string>, RegExp] => [
+      `a pooler (ignored parameters: '${ignored}')`,
+      78,
+      () => throughPooler(ignored),
+      /This is a pooler.*set DATABASE_REPLICA_URL to the URL of PostgreSQL itself/,
+    ]),
   ])("a start with %s as the replica ends with what to do", async (_, expected, url, message) => {
-    const { code, stderr } = await runToEnd("main", { ...env, DATABASE_REPLICA_URL: url() });
+    const { code, stderr } = await runToEnd("main", { ...env, DATABASE_REPLICA_URL: await url() });
     expect([code, stderr]).toEqual([expected, expect.stringMatching(message)]);
   });
 

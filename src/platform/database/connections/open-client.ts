@@ -9,7 +9,7 @@ import { workerProblem } from "./worker-problem";
 
 /** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Settings that name the database. The first one with a URL is named in errors about it. */
+/** Settings that name the database. An error about a URL names the first one that has it. */
 const SETTINGS = [
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
@@ -87,10 +87,12 @@ export function explained(error: unknown, url: string): unknown {
 }
 
 function connectionProblem(error: unknown, url: string): string {
-  const setting = SETTINGS.find(
+  const code = codeOf(error);
+  const named = SETTINGS.filter(
     (name) => withVerification(process.env[name]?.trim() ?? "") === withVerification(url),
   );
-  const code = codeOf(error);
+  // DATABASE_URL may lead to a pooler.
+  const setting = (code === "POOLER" ? named.find((name) => name !== "DATABASE_URL") : undefined) ?? named[0];
   const reason =
     code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error).replace(/\.$/, "");
   const advice = adviceFor(code, setting);
