@@ -165,6 +165,11 @@ test("deliveries belong to the trace of their event, which has its id and is lin
   expect(recorder?.links.map(({ traceId }) => traceId)).toContain(event.traceId);
 });
 
+test("the work of delivering is in no trace of a client", () => {
+  const ofDispatcher = /^(UPDATE deliveries|SELECT webhook_destinations)/;
+  expect(spans.filter(isClients).filter(({ name }) => ofDispatcher.test(name))).toEqual([]);
+});
+
 test("the start of a subscription continues the client's trace, and what it reads later has traces of its own", () => {
   const [subscription] = named("subscription chatEvents");
   expect(subscription).toMatchObject({

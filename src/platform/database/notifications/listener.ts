@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -19,6 +20,8 @@ export class Listener {
   private backend: number | undefined;
   /** Whether the connection works. Caches that rely on notifications must not be used otherwise. */
   connected = false;
+  /** What hears a notification is no part of the trace of the request that sends it. */
+  private readonly outside = AsyncLocalStorage.snapshot();
   /** Whether this process is stopping and opens no connection again. */
   closed = false;
 
@@ -63,7 +66,7 @@ export class Listener {
    * breaks or the process ends before. Receivers must find the change without it, too.
    */
   send(channel: string, ids: Ids): void {
-    setImmediate(() => this.emitter.emit(channel, ids));
+    this.outside(() => setImmediate(() => this.emitter.emit(channel, ids)));
     this.sendToOthers(channel, ids);
   }
 
