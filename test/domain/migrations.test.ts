@@ -171,6 +171,32 @@ describe("migrations that wait for the transaction of an older server", () => {
   });
 });
 
+describe("migrations of tables that clients use in another order", () => {
+  const PENDING = ["054-tool-servers", "053-chosen-events"];
+  beforeEach(async () => {
+    for (const name of PENDING) await db.migrate.down({ migrationSource, name });
+  });
+
+  test("run while there is always a client that has used one of them and waits for the other", async () => {
+    let isOver = false;
+    const use = async () => {
+      const client = await openClient(url.href, "parley client");
+      while (!isOver) {
+        await client.query("begin; select from assistants limit 1; select pg_sleep(0.05)");
+        await client.query("select from webhook_destinations limit 1; commit");
+      }
+      await client.end();
+    };
+    const clients = [use(), use(), use()];
+    const limits = { waitMs: 200, vacuumWaitMs: 2_000, pauseMs: 100, totalMs: 10_000 };
+    await migrate(url.href, () => Promise.resolve(), { logger: { warn: () => undefined }, limits }).finally(
+      () => (isOver = true),
+    );
+    await Promise.all(clients);
+    expect(await db.schema.hasColumn("assistants", "tool_servers")).toBe(true);
+  });
+});
+
 describe("tables that a start makes after the migrations", () => {
   let older: pg.Client;
   /** Lines about tries in vain. */

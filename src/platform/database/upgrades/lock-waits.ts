@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Knex } from "knex";
 import type pg from "pg";
 import type { Logger } from "pino";
+import { isDistributed } from "../migrations/is-distributed";
 
 /** Limits of the time for which migrations wait for locks, in ms. */
 export interface LockLimits {
@@ -42,10 +43,20 @@ const BLOCKING = `
 export const isLockFailure = (error: unknown): boolean =>
   ["55P03", "40P01"].includes(String((error as { code?: unknown }).code));
 
+/** The table whose lock a session waits for. */
+const WANTED = `
+  select c.oid::regclass::text as name from pg_locks l join pg_class c on c.oid = l.relation
+  where l.pid = $1 and not l.granted and c.relkind in ('r', 'p') limit 1`;
+
 /** One try of work that waits for locks; receives reports of it. */
 export interface Waiting {
   /** Timeout of one wait, in ms: the work sets it as `lock_timeout`. */
   readonly waitMs: number;
+  /**
+   * Tables that earlier tries have waited for in vain, as SQL. A client that used one of them may in turn have waited for a
+   * table that the try had locked, so the next try locks them before all others.
+   */
+  readonly first?: readonly string[];
   /** Process id of the connection that migrates. */
   pid?: number;
   /** Name of the current migration. */
@@ -67,6 +78,12 @@ export async function limitLockWaits(trx: Knex, waiting: Waiting): Promise<void>
   waiting.pid = rows[0]!.pid;
 }
 
+/** Locks the tables that come first until the end of a transaction. */
+export async function lockFirst(trx: Knex, { first = [] }: Waiting): Promise<void> {
+  if (first.length > 0 && !(await isDistributed(trx)))
+    await trx.raw(`lock table ${first.join(", ")} in access exclusive mode`);
+}
+
 /**
  * Repeats work whose waits for locks time out. Each transaction of the work is either done or changes nothing.
  * @param migration name of the work in logs and errors, unless the work reports another
@@ -83,8 +100,10 @@ export async function repeatForLocks(
 ): Promise<void> {
   const until = performance.now() + limits.totalMs;
   let { waitMs } = limits;
+  let reached = migration;
+  let first: readonly string[] = [];
   for (;;) {
-    const waiting: Waiting = { waitMs, migration };
+    const waiting: Waiting = { waitMs, first, migration: reached };
     const watch = new Watch(watcher, waiting);
     const error = await work(waiting).then(
       () => undefined,
@@ -94,6 +113,9 @@ export async function repeatForLocks(
     if (error === undefined) return;
     if (!isLockFailure(error.failure)) throw error.failure;
     waitMs = watch.sawVacuum ? limits.vacuumWaitMs : limits.waitMs;
+    reached = waiting.migration;
+    const { wanted } = watch;
+    if (wanted !== undefined) first = [wanted, ...first.filter((table) => table !== wanted)];
     if (performance.now() + limits.pauseMs > until)
       throw new Error(neverEnded(waiting.migration, blockers, limits), { cause: error.failure });
     logger.warn(
@@ -109,6 +131,8 @@ class Watch {
   private blockers: readonly Blocker[] = [];
   /** Whether an autovacuum was among them. */
   sawVacuum = false;
+  /** The table that the work waited for last. */
+  wanted: string | undefined;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
 
@@ -136,6 +160,8 @@ class Watch {
         this.waiting.pid,
       ]);
       if (rows.length === 0) continue;
+      const wanted = await this.watcher.query<{ name: string }>(WANTED, [this.waiting.pid]);
+      this.wanted = wanted.rows[0]?.name ?? this.wanted;
       this.blockers = rows.map(({ isVacuum: _, ...blocker }) => blocker);
       this.sawVacuum = rows.some(({ isVacuum }) => isVacuum);
     }

@@ -2,7 +2,14 @@ import type { Knex } from "knex";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { connect } from "../connections/connect";
-import { limitLockWaits, LOCK_LIMITS, repeatForLocks, type LockLimits, type Waiting } from "./lock-waits";
+import {
+  limitLockWaits,
+  lockFirst,
+  LOCK_LIMITS,
+  repeatForLocks,
+  type LockLimits,
+  type Waiting,
+} from "./lock-waits";
 import { migrations } from "../migrations";
 import { withSmallSteps } from "../migrations/online-step";
 import { interruptOnlineSteps } from "./online-steps";
@@ -63,6 +70,7 @@ async function tryMigrations(db: Knex, waiting: Waiting): Promise<void> {
       // In a Citus cluster, a migration may then change a distributed table and a shared one. Others ignore the setting.
       await trx.raw("set local citus.multi_shard_modify_mode = 'sequential'");
       await limitLockWaits(trx, waiting);
+      await lockFirst(trx, waiting);
     },
     beforeEach: (_: Knex, [name]: unknown[]) => {
       waiting.migration = String(name);
