@@ -107,8 +107,8 @@ async function answer(
   const context = server.contextOf(request);
   const finish = (answer: Finished) => {
     warn(res, readOnlyFields(route, body, answer.body));
-    const after = context.scope.notes.continueAfter;
-    if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
+    const { continuation } = context.scope.notes;
+    if (continuation !== undefined) res.setHeader("Link", linkToNext(req.url!, continuation));
     return send(res, answer, context.scope, route.tagged);
   };
   const work: Work = (scope, attemptId) => run(route, server.contextOf(request, scope, attemptId), variables);
@@ -154,12 +154,18 @@ async function run(
   return { status: success, body: shape(result), disclosed: context.disclosed };
 }
 
+type Continuation = NonNullable<Context["scope"]["notes"]["continuation"]>;
+
 /** The same request, continued after a record. */
-function linkToNext(url: string, after: string): string {
+function linkToNext(url: string, { after, page, take }: Continuation): string {
   const [path, query] = url.split("?", 2);
   const parameters = new URLSearchParams(query);
   parameters.delete("page");
   parameters.set("after", after);
+  if (page > 1) {
+    parameters.set("take", String(take));
+    parameters.set("page", String(page));
+  }
   return `<${path}?${parameters.toString()}>; rel="next"`;
 }
 

@@ -97,7 +97,7 @@ export class LogResolver {
   @NeedsOnlyId
   @FieldResolver(() => [LogListItem], {
     description:
-      "Logs of the assistant's chats, by start time. A search that no index can serve is limited to the newest logs if it does not finish in time: `extensions.warnings` tells their number and the value of `after` that continues the search.",
+      "Logs of the assistant's chats, by start time. A search that no index can serve is limited to the newest logs if it does not finish in time: `extensions.warnings` tells their number and the value of `after` that continues the search, with those of `page` and `take` on a page that it has not reached.",
   })
   logs(@Root() { id }: Assistant, @Args() args: LogsArgs, @Ctx() { scope }: Context) {
     return scope.of(Logs).ofAssistant(id, args);

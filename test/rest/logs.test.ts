@@ -296,7 +296,8 @@ describe("a search that no index can answer in time", () => {
     for (let from = 1; from <= CHATS; from += AT_ONCE)
       await running.database.query(
         `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, metadata, started_at)
-         select organization_id, $1 || '-' || n, id, 'TEXT', 'ended', 'none', case when n = 7 then 'qz' else 'Caller' end,
+         select organization_id, $1 || '-' || n, id, 'TEXT', 'ended', 'none', 
+             case when n = 7 then 'qz' when n in (3, ${CHATS - 3}) then 'jk ' || n else 'Caller' end,
            jsonb_build_object('text', repeat('x y ', 5000)), now() - n * interval '1 minute'
          from assistants, generate_series($2::integer, $3) n where id = $1`,
         [assistantId, from, from + AT_ONCE - 1],
@@ -324,6 +325,25 @@ describe("a search that no index can answer in time", () => {
         next = link === null ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)![1];
       }
       expect(requests).toBeGreaterThan(1);
+      expect(found).toEqual(all);
+    },
+  );
+
+  test.each([
+    [1, 2, ["jk 3"]],
+    [1, 3, []],
+    [2, 2, []],
+    [3, 2, []],
+  ])(
+    "with %i logs a page leaves out those before page %i when the link continues it",
+    async (take, page, all) => {
+      const found: string[] = [];
+      const first = path("jk").replace("take=5", `take=${take}&page=${page}`);
+      for (let next: string | undefined = first; next !== undefined;) {
+        const { headers, body } = await running.api.request("GET", next);
+        found.push(...labels(body as { label: string }[]));
+        next = /^<(\/[^>]+)>/.exec(headers.get("link") ?? "")?.[1];
+      }
       expect(found).toEqual(all);
     },
   );

@@ -1,4 +1,5 @@
 import { containing } from "../../platform/database/values/containing";
+import type { Continuation } from "../../platform/database/notes";
 import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
@@ -75,7 +76,7 @@ export async function searchLogs<R extends FoundRow>(
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
     if (performance.now() < scanUntil) continue;
-    warnOfLimit(scope, query, scanned, after);
+    warnOfLimit(scope, query, scanned, restOf(query, found, after));
     return { rows, searchedUpTo: after };
   }
 }
@@ -94,18 +95,35 @@ async function isOfCommonWords(
   return row!.chats >= LEAST_COMMON;
 }
 
+/**
+ * Where a search continues that has been limited: pages are counted from there. If the search has not reached the page,
+ * the matches of the pages before it that are missing are left out.
+ * @param last the last log that was searched
+ */
+function restOf({ take, offset }: LogSearch, found: readonly FoundRow[], last: string): Continuation {
+  const left = offset - found.length;
+  if (left <= 0) return { after: last, page: 1, take };
+  const whole = found.length - (found.length % take);
+  if (whole > 0) return { after: found[whole - 1]!.id, page: (offset - whole) / take + 1, take };
+  let size = take; // less than a page was found: only other pages can begin there
+  while (left % size !== 0) size--;
+  return { after: last, page: left / size + 1, take: size };
+}
+
 function warnOfLimit(
   scope: Scope,
-  { order, conditions, isBackward }: LogSearch,
+  { order, conditions, take, isBackward }: LogSearch,
   scanned: number,
-  after: string,
+  next: Continuation,
 ): void {
   const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
   const logs = scanned === 1 ? "log" : `${scanned} logs`;
   const part = `${order === "desc" ? "newest" : "oldest"} ${logs}${place}`;
   const from = conditions.after == null ? "" : ` after ${conditions.after}`;
+  const page =
+    (next.page > 1 ? `, page: ${next.page}` : "") + (next.take === take ? "" : `, take: ${next.take}`);
   scope.warn(
-    `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with ${isBackward ? "before" : "after"}: "${after}".`,
+    `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with ${isBackward ? "before" : "after"}: "${next.after}"${page}.`,
   );
-  scope.notes.continueAfter = after;
+  scope.notes.continuation = next;
 }
