@@ -55,9 +55,16 @@ describe("a search that no index can serve", () => {
   test("is limited in a conversation that alone takes longer, and then in as many as there was time for", async () => {
     const first = await search(`/rest/v1/assistants/${assistantId}/logs?search=zz`);
     expect(first).toMatchObject({ ids: [], warning: expect.stringContaining("to the newest log of") });
+    expect(first.warning).toContain("The messages of the log log-0 were searched only in part");
     const second = await search(first.next!);
     expect(second).toMatchObject({ ids: [], warning: expect.stringMatching(/newest ([2-9]|\d\d) logs/) });
     expect(second.next).not.toBe(first.next);
+  });
+
+  test("finds a conversation that alone takes longer by its label", async () => {
+    await running.database.query("update chats set label = 'Zqz' where id = 'log-0'");
+    const path = `/rest/v1/assistants/${assistantId}/logs?search=zq`;
+    expect(await search(path)).toMatchObject({ ids: ["log-0"] });
   });
 
   test("is limited among the oldest conversations", async () => {

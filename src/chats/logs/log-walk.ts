@@ -19,8 +19,6 @@ export interface LogPart {
 const INDEX_MS = 2_000;
 /** Time after which a scan ends by itself, in ms: a statement may take 5 s. */
 const SCAN_MS = 3_000;
-/** Messages per statement in a conversation whose search exceeds `SCAN_MS`. A message has at most 1 MiB. */
-const MESSAGES = 50;
 
 /**
  * Walks the logs that match a filter, oldest first. Each part takes a statement of bounded time, however many logs there
@@ -51,28 +49,15 @@ export class LogWalk {
       if (rows) return pageOf(rows);
       this.isIndexed = false;
     }
-    const part = { order: "asc", most: CHUNK + 1, ms: SCAN_MS } as const; // the end follows a part that is not full
-    const { matches, last, searched } = await scan(scope, ENTRY_SEARCH, part, pattern, values);
-    const ids = matches.map(({ id }) => id);
-    if (last && searched === 0 && (await this.contains(last.id, pattern))) ids.push(last.id);
-    return { ids, ...(last && { end: placeOf(last) }) };
+    // The end follows a part that is not full.
+    const part = { order: "asc", most: CHUNK + 1, ms: SCAN_MS, aloneMs: Infinity } as const;
+    const { matches, last } = await scan(scope, ENTRY_SEARCH, part, pattern, values);
+    return { ids: matches.map(({ id }) => id), ...(last && { end: placeOf(last) }) };
   }
 
   private async list(conditions: LogValues): Promise<EntryRow[]> {
     const { statement, values } = ENTRY_LISTS.asc.by(conditions);
     return replicated(this.scope, (from) => from.read(statement, [CHUNK, ...values]));
-  }
-
-  /** Whether the messages of a conversation contain a text, however long it is. */
-  private async contains(chatId: string, pattern: string): Promise<boolean> {
-    const messages = () => this.scope.table("messages").where({ chatId });
-    const [last] = await messages().select("sequence").orderBy("sequence", "desc").limit(1);
-    for (let from = 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
-      const some = messages().whereBetween("sequence", [from, from + MESSAGES - 1]);
-      const [found] = await some.select("id").where("content", "ilike", pattern).limit(1);
-      if (found) return true;
-    }
-    return false;
   }
 }
 

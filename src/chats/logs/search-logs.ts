@@ -26,8 +26,12 @@ export interface FoundLogs<R> {
 
 /** Time limit of the scan, in ms. It starts anew after an index search of a rare text has used up its own time. */
 const SCAN_MS = 10;
-/** Time limit of one statement of the scan, in ms. A single conversation that takes longer is only partly searched. */
+/** Time limit of one statement of the scan, in ms. A single conversation that takes longer is searched anew, in parts. */
 const CHUNK_MS = 1_000;
+/** Time limit of that search, in ms. A conversation that takes longer is only partly searched. */
+const ALONE_MS = 2_000;
+/** Longest time limit of an index search, in ms. */
+const MOST_INDEX_MS = 2_000;
 /** Time limit of an index search: `least` in ms or, if longer, `scans` times the time of the scan before it, as on a busy machine. */
 const INDEX_TIME = { least: 40, scans: 2 };
 /** The same for a text of common words, for which the index reads almost everything. Counts towards the limit of the scan. */
@@ -58,11 +62,11 @@ export async function searchLogs<R extends FoundRow>(
   let scanUntil = startedAt + SCAN_MS;
   for (let scanned = 0; ;) {
     const isFirst = scanned === 0;
-    const part = { order, most: offset + take - found.length, ms: CHUNK_MS };
+    const part = { order, most: offset + take - found.length, ms: CHUNK_MS, aloneMs: ALONE_MS };
     const next = await scan(scope, statements, part, pattern, valuesOf({ ...conditions, after }));
     found.push(...next.matches);
     const rows = found.slice(offset);
-    if (next.last === undefined) return { rows };
+    if (next.last === undefined || found.length === offset + take) return { rows };
     after = next.last.id;
     scanned += Math.max(next.searched, 1);
     if (isFirst && hasTrigram(search)) {
@@ -70,11 +74,13 @@ export async function searchLogs<R extends FoundRow>(
       const isCommon = isShort && (await isOfCommonWords(scope, query, statements.rarest[order]));
       const { least, scans } = isCommon ? INDEX_TIME_OF_COMMON : INDEX_TIME;
       const ms = Math.max(least, scans * (performance.now() - startedAt));
-      const page = { order, take, offset, ms };
+      const page = { order, take, offset, ms: Math.min(ms, MOST_INDEX_MS) };
       const complete = await searchByIndex(scope, statements, page, pattern, valuesOf(conditions));
       if (complete) return { rows: complete };
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
+    if (next.isPartly)
+      scope.warn(`The messages of the log ${after} were searched only in part: it is too long.`);
     if (performance.now() < scanUntil) continue;
     warnOfLimit(scope, query, scanned, restOf(query, found, after));
     return { rows, searchedUpTo: after };

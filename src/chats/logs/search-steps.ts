@@ -4,7 +4,13 @@ import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { containing } from "../../platform/database/values/containing";
 import type { LogConditions } from "./log-conditions";
-import { CHUNK, SEARCH_COUNTS, type FoundRow, type SearchStatements } from "./search-statements";
+import {
+  CHUNK,
+  SEARCH_COUNTS,
+  SEARCHABLE_TEXT,
+  type FoundRow,
+  type SearchStatements,
+} from "./search-statements";
 
 /** Values of conditions on logs, with bounds as `boundsOf` makes them. */
 export type LogValues = Filter<keyof LogConditions>;
@@ -14,19 +20,34 @@ export interface Scanned<R> {
   readonly matches: readonly R[];
   /** The last chat that was searched; absent if the page is full or the list has ended. */
   readonly last?: R;
-  /** Number of chats that were searched; 0 if time ran out within the first one, `last`. */
+  /** Number of chats that were searched; 0 if time ran out within the first one, `last`, which was searched alone. */
   readonly searched: number;
+  /** Whether some messages of this chat were not searched. */
+  readonly isPartly?: boolean;
 }
 
-/** Searches the next chats. @param ms time limit; at least one chat counts as passed, even if its search was cut short */
+/** The next chats to search. */
+export interface ScanPart {
+  readonly order: Order;
+  readonly most: number;
+  /** Time limit. */
+  readonly ms: number;
+  /** Time limit of the search in a chat that alone takes longer than `ms`. */
+  readonly aloneMs: number;
+}
+
+/** Messages per statement in such a chat. A message has at most 1 MiB. */
+const MESSAGES = 25;
+
+/** Searches the next chats. At least one of them counts as passed, even if its search was cut short. */
 export async function scan<R extends FoundRow>(
   scope: Scope,
   statements: SearchStatements<R>,
-  part: { readonly order: Order; readonly most: number; readonly ms: number },
+  part: ScanPart,
   pattern: string,
   values: LogValues,
 ): Promise<Scanned<R>> {
-  const { order, most, ms } = part;
+  const { order, most, ms, aloneMs } = part;
   const next = statements.next[order].by(values);
   const parameters = [pattern, most, ms, ...next.values];
   const rows = await replicated(scope, (from) => from.read(next.statement, parameters));
@@ -39,7 +60,31 @@ export async function scan<R extends FoundRow>(
   const chats = await replicated(scope, (from) => from.read(places.statement, places.values));
   const searched = chats.findIndex(({ id }) => id === stopped.id);
   if (searched < 0) return scan(scope, statements, part, pattern, values); // the chat has been deleted meanwhile
-  return { matches, last: chats[Math.max(searched - 1, 0)]!, searched };
+  if (searched > 0) return { matches, last: chats[searched - 1]!, searched };
+  const [last] = chats as [R];
+  const isFound = await contains(scope, last.id, pattern, aloneMs);
+  return { matches: isFound ? [last] : [], last, searched, isPartly: isFound === undefined };
+}
+
+/** Whether the label or a message of a chat contains a text. @returns undefined if the search takes longer than `ms` */
+async function contains(
+  scope: Scope,
+  chatId: string,
+  pattern: string,
+  ms: number,
+): Promise<boolean | undefined> {
+  const until = performance.now() + ms;
+  const labels = scope.table("chats").where({ id: chatId }).whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
+  if ((await labels.select("id")).length > 0) return true;
+  const messages = () => scope.table("messages").where({ chatId });
+  const [last] = await messages().select("sequence").orderBy("sequence", "desc").limit(1);
+  for (let from = 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
+    if (performance.now() > until) return undefined;
+    const some = messages().whereBetween("sequence", [from, from + MESSAGES - 1]);
+    const [found] = await some.select("id").where("content", "ilike", pattern).limit(1);
+    if (found) return true;
+  }
+  return false;
 }
 
 /** Searches with the trigram index. @returns undefined if it takes longer than `ms` */
