@@ -10,6 +10,7 @@ import { openClient } from "../../src/platform/database/connections/open-client"
 import { expireRecordings } from "../../src/privacy/retention/expire-recordings";
 import type { Api } from "../support/api";
 import { startApp, useApp, type RunningApp } from "../support/app";
+import { importerOf } from "../support/importers";
 import { createDatabase } from "../support/database";
 import { endChat, newChat, quietAssistant } from "../support/factories";
 import { randomFrom } from "../support/history";
@@ -274,6 +275,25 @@ test("while a server is connected that leaves no gaps, nothing is summed; from i
   await sumDeliveries(app.app.database);
   expect(await database.query("select from delivery_sum_heads")).toHaveLength(1);
   await course.check();
+});
+
+test("deliveries to a destination that an import brings back are counted again", async () => {
+  const { database, app } = running;
+  const course = await courseOf(12);
+  for (let round = 0; round < 3; round++) await course.changes.send!();
+  await database.query("update deliveries set status = 'FAILED' where status = 'PENDING'");
+  await sumDeliveries(app.database);
+  const [, id] = course.destinationIds;
+  await course.api.gql("mutation ($id: ID!) { deleteWebhookDestination(id: $id) { id } }", { id });
+  const importer = await importerOf(course.api);
+  const input = { id, url: "https://hooks.example.com/", secret: "shared", events: ["function-call"] };
+  await importer.gql(
+    "mutation ($input: ImportWebhookDestinationInput!) { importWebhookDestination(input: $input) { id } }",
+    { input },
+  );
+  for (let round = 0; round < 5; round++) await course.check();
+  await sumDeliveries(app.database);
+  for (let round = 0; round < 5; round++) await course.check();
 });
 
 test("sums go with their destination and their organization", async () => {

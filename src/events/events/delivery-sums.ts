@@ -178,38 +178,47 @@ async function keptDestinations(scope: Scope): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The quarters in the sums that have deliveries of events. */
-const COUNTED_QUARTERS = unprepared<{ startsAt: Date }>(({ db, $ }) =>
-  db.raw(
-    `select starts_at from (
+/** The quarters in the sums that have some deliveries. */
+const countedQuarters = (some: string) =>
+  unprepared<{ startsAt: Date }>(({ db, $ }) =>
+    db.raw(
+      `select starts_at from (
        select distinct ${quarterOf("d.created_at")} as starts_at from deliveries d
        join delivery_sum_heads h on h.organization_id = d.organization_id
-       where d.organization_id = $1 and d.event_id = any(?::text[]) and d.created_at < h.until
+       where d.organization_id = $1 and ${some} and d.created_at < h.until
      ) quarter
      where not exists (
        select from delivery_sum_gaps g where g.organization_id = $1 and g.starts_at = quarter.starts_at)`,
-    [$(1)],
-  ),
-);
+      [$(1)],
+    ),
+  );
+const QUARTERS_OF_EVENTS = countedQuarters("d.event_id = any(?::text[])");
+const QUARTERS_OF_DESTINATION = countedQuarters("d.destination_id = ?");
 
 /** Lets this transaction alone delete events of the organization, and no job count their deliveries meanwhile. */
 export const lockSums = (scope: Scope): Promise<void> => scope.lock(SUMS);
 
 /** Deletes events and their deliveries, in a transaction. @returns their number */
 export async function deleteEvents(scope: Scope, ids: readonly string[]): Promise<number> {
-  await leaveGaps(scope, ids);
+  if (ids.length > 0) await leaveGaps(scope, QUARTERS_OF_EVENTS, ids);
   return await scope.table("events").whereIn("id", ids).delete();
 }
 
 /**
- * Takes the quarters of the deliveries of events out of the sums, before these events are deleted in the same
- * transaction. A job counts what is left of them.
+ * Lets a job count the deliveries of a destination that was deleted and has come back: its sums are gone. Runs in the
+ * transaction that has created it.
  */
-async function leaveGaps(scope: Scope, eventIds: readonly string[]): Promise<void> {
-  if (eventIds.length === 0) return;
+export const countAgain = (scope: Scope, destinationId: string): Promise<void> =>
+  leaveGaps(scope, QUARTERS_OF_DESTINATION, destinationId);
+
+/**
+ * Takes quarters out of the sums, before the events of deliveries in them are deleted in the same transaction, or when
+ * there are more of them. A job counts what is in them then.
+ */
+async function leaveGaps(scope: Scope, some: typeof QUARTERS_OF_EVENTS, value: unknown): Promise<void> {
   await lockSums(scope);
   await keptDestinations(scope);
-  const quarters = (await scope.read(COUNTED_QUARTERS, [eventIds])).map(({ startsAt }) => startsAt);
+  const quarters = (await scope.read(some, [value])).map(({ startsAt }) => startsAt);
   await scope.table("delivery_sums").whereIn("startsAt", quarters).delete();
   await scope.insertAll(
     "delivery_sum_gaps",

@@ -1,5 +1,6 @@
 import { hasValues } from "../../platform/database/values/has-values";
 import { timesOfNew, type KeptTimes } from "../../platform/database/kept-times";
+import { countAgain } from "../events/delivery-sums";
 import type { Scope } from "../../platform/database/scope";
 import { Deliveries } from "./deliveries";
 import type { WebhookDestinationInput } from "./destination-input";
@@ -24,7 +25,15 @@ export async function importDestination(
   const destinations = scope.of(WebhookDestinations);
   const [row] = await scope.table("webhook_destinations").select("id").where({ id });
   const state = enabled !== undefined && { enabled };
-  if (!row) return destinations.create(input, { id, ...timesOfNew({ createdAt, updatedAt }), ...state });
+  if (!row) {
+    const created = await destinations.create(input, {
+      id,
+      ...timesOfNew({ createdAt, updatedAt }),
+      ...state,
+    });
+    await countAgain(scope, id);
+    return created;
+  }
   const stored = await destinations.byId(id);
   const kept = { ...(updatedAt && { updatedAt }), ...state };
   // An update would enable a destination that was disabled after failures.
