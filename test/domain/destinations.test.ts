@@ -236,10 +236,12 @@ test("a new secret signs x-signature at once; webhook-signature also has the for
       .map((signature) => new Map(names as [string, string][]).get(signature) ?? "?");
   };
   expect(await signedBy(1)).toEqual(["second", "first"]);
+  await running.api.patch(`/rest/v1/settings/${id}`, { secret: "second" }, 200); // no change
+  expect(await signedBy(2)).toEqual(["second", "first"]);
   await running.database.query(
     `update webhook_destinations set former_secret_until = ${earlier("former_secret_until", "interval '1 day'")}`,
   );
-  expect(await signedBy(2)).toEqual(["second"]);
+  expect(await signedBy(3)).toEqual(["second"]);
 });
 
 test("a secret that keys:rotate re-encrypts while it is changed stays re-encrypted as the former one", async () => {

@@ -226,6 +226,7 @@ export class WebhookDestinations {
   }
 
   private newSecret({ id, sealedSecret }: DestinationRow, secret: string) {
+    if (this.open(id, sealedSecret) === secret) return { sealedSecret }; // else the former one would end at once
     const formerSecretUntil = currentDate(FORMER_SECRET_LIFETIME_MS);
     return { sealedSecret: this.sealed(id, secret), formerSealedSecret: sealedSecret, formerSecretUntil };
   }
