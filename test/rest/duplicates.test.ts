@@ -37,6 +37,35 @@ describe("duplicating an assistant", () => {
     expect((await api.get(`${PATH}/${copy.id}/theme`, 200)).mode).toBe("CHAT_ONLY");
   });
 
+  test("copies one version of an assistant that changes meanwhile", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    const change = (text: string) =>
+      api.gql(
+        `mutation ($id: ID!, $text: String!) {
+          updateAssistantDocument(assistantId: $id, input: { description: $text, voice: { prompt: $text },
+            sms: { prompt: $text }, chat: { prompt: $text }, theme: { theme: { title: $text } } }) { id } }`,
+        { id, text },
+      );
+    await change("0");
+    let isOver = false;
+    const changes = (async () => {
+      for (let number = 1; !isOver; number++) await change(String(number));
+    })();
+    const texts: string[][] = [];
+    for (let count = 0; count < 40; count++) {
+      const { duplicateAssistant: copy } = await api.gql(
+        "mutation ($id: ID!) { duplicateAssistant(id: $id) { description voice { prompt } sms { prompt } chat { prompt } theme { theme } } }",
+        { id },
+      );
+      const { description, voice, sms, chat, theme } = copy;
+      texts.push([description, voice.prompt, sms.prompt, chat.prompt, theme.theme.title]);
+    }
+    isOver = true;
+    await changes;
+    expect(texts.filter((of) => new Set(of).size > 1)).toEqual([]);
+  });
+
   test("cuts a long name between characters to append the suffix", async () => {
     const id = await newAssistant(running.api, { name: "👩‍🚀".repeat(85) });
     const { name } = await running.api.post(`${PATH}/duplicate/${id}`, undefined, 200);

@@ -20,6 +20,7 @@ import { Projects } from "../../account/projects/projects";
 import { warnOfUnusableNames } from "../configurations/variable-names";
 import { Templates } from "../configurations/templates";
 import { COLUMNS, CREATE, isOfDocument, UPDATES, type AssistantRow } from "./statements";
+import { wholeAssistant } from "./whole-assistant";
 
 export interface Assistant extends AssistantRow {
   /** Whether this is a shared, read-only template. */
@@ -179,14 +180,13 @@ export class Assistants {
    */
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
-      const source = await scope.of(Assistants).byId(id);
+      const own = await wholeAssistant(scope, id);
+      const source = own ? toAssistant(own.row) : await scope.of(Assistants).byId(id);
       const name = [...source.name].slice(0, MAX_NAME_LENGTH - COPY_SUFFIX.length).join("") + COPY_SUFFIX;
-      const configurations = source.template
-        ? await scope.of(Templates).configurations(id)
-        : await this.configurations(scope, id);
+      const configurations = own?.configurations ?? (await scope.of(Templates).configurations(id));
       const { template: _t, key: _k, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
       const made = await scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
-      if (made.toolServers) await scope.of(ToolServers).copyHeaders(id, made.id);
+      if (own) await scope.of(ToolServers).copyHeaders(id, own.sealedToolHeaders, made.id);
       await scope.of(VersionKeeper).record(made.id);
       return made;
     });
@@ -203,16 +203,6 @@ export class Assistants {
 
   private live() {
     return this.scope.table("assistants").whereNull("deletedAt");
-  }
-
-  private async configurations(scope: Scope, assistantId: string) {
-    const kinds = Object.entries(CONFIGURATIONS);
-    const rows: Record<string, Record<string, unknown>> = {};
-    for (const [kind, table] of kinds) {
-      const [row] = await scope.table(table).where({ assistantId });
-      rows[kind] = row ?? {};
-    }
-    return rows;
   }
 
   /** Checks the quota and inserts the assistant with its configurations. Must run in a transaction. */

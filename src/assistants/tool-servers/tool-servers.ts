@@ -65,11 +65,10 @@ export class ToolServers {
     });
   }
 
-  /** Copies the headers of one assistant to another, which has the same servers. */
-  async copyHeaders(from: string, to: string): Promise<void> {
-    const [row] = await this.scope.table("assistants").where({ id: from }).select("sealedToolHeaders");
-    if (row?.sealedToolHeaders == null) return;
-    const sealedToolHeaders = this.sealed(to, this.opened(from, row.sealedToolHeaders));
+  /** Copies the headers of one assistant to another, which has the same servers. @param sealed as they are stored */
+  async copyHeaders(from: string, sealed: string | null, to: string): Promise<void> {
+    if (sealed === null) return;
+    const sealedToolHeaders = this.sealed(to, this.opened(from, sealed));
     await this.scope.table("assistants").where({ id: to }).update({ sealedToolHeaders });
   }
 
