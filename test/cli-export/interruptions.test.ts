@@ -19,6 +19,7 @@ import {
   SERVER_TIMEOUT_MS,
   type Env,
 } from "../support/server";
+import { tornReads } from "../support/torn-reads";
 import { filesIn, fillOrganization, linesIn, type Filled } from "./organization";
 
 const source = useApp({ OUTBOUND_ALLOW: "127.0.0.0/8" });
@@ -89,6 +90,23 @@ describe("an export", () => {
     },
     3 * SERVER_TIMEOUT_MS,
   );
+
+  test("has one version of an assistant that changes while it is read", async () => {
+    const { api, secretKey } = await source.otherOrganization();
+    const id = await newAssistant(api);
+    const CHANGE = `mutation ($id: ID!) { updateAssistantDocument(assistantId: $id,
+      input: { description: "Later", voice: { prompt: "Later." }, chat: { prompt: "Later." } }) { id } }`;
+    const { url, stop, isTorn } = await tornReads(source.url, () => api.gql(CHANGE, { id }));
+    const folder = newFolder();
+    const { code } = await runToEnd("cli/export", { ...settings(url), PARLEY_KEY: secretKey }, folder);
+    stop();
+    expect([code, isTorn()]).toEqual([0, true]);
+    const [assistant] = linesIn(folder, "assistants.ndjson");
+    const version = linesIn(folder, "versions.ndjson").at(-1)!;
+    expect(assistant).toMatchObject({ version: { number: 2 }, description: "Later" });
+    expect(version).toMatchObject({ number: 2, document: { chat: { prompt: "Later." } } });
+    expect(assistant!.chat).toMatchObject({ prompt: "Later." });
+  });
 
   test(
     "continues after any number of requests that are dropped or answered with 429 or 503",

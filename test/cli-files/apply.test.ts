@@ -3,6 +3,7 @@ import Ajv from "ajv";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { emptyFolder } from "../support/server";
+import { tornReads } from "../support/torn-reads";
 import { beforeFirstMutation, makeRecords, Workplace } from "./folders";
 
 const running = useApp();
@@ -420,6 +421,39 @@ describe("apply leaves what somebody has changed after it was read, and asks to 
     expect(await api.gql(query)).toEqual(theirs);
     expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
     expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
+  });
+});
+
+describe("an assistant that changes while it is read", () => {
+  const CHANGE = `mutation ($id: ID!) { updateAssistantDocument(assistantId: $id,
+    input: { description: "Theirs", voice: { prompt: "Theirs." }, chat: { temperature: 1.1 } }) { id } }`;
+  const beside = async (api: Api, place: Workplace, args: readonly string[]) => {
+    const { id } = (await api.gql("{ assistants { data { id } } }")).assistants.data[0];
+    const { url, stop, isTorn } = await tornReads(place.running.url, () => api.gql(CHANGE, { id }));
+    const through = new Workplace(place.folder, { ...place.running, url }, place.environment);
+    const result = await through.run(args);
+    stop();
+    expect(isTorn()).toBe(true);
+    return result;
+  };
+
+  test("is pulled in one version", async () => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    expect(await beside(api, place, ["pull", "."])).toMatchObject({ code: 0 });
+    expect(await place.run(["diff", "."])).toEqual(SAME);
+    expect(place.read("assistants/front-desk.yaml")).toContain("temperature: 1.1");
+  });
+
+  test("is overwritten only by what the plan shows", async () => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    place.replace("assistants/front-desk.yaml", /description: .*/, "description: Mine");
+    const { code, stdout } = await beside(api, place, ["apply", "."]);
+    expect(stdout).toContain("    description: Theirs → Mine\n");
+    expect(stdout).toContain("    chat.temperature: 1.1 → 0.3\n");
+    expect(code).toBe(0);
+    expect(await place.run(["apply", "."])).toEqual(SAME);
   });
 });
 

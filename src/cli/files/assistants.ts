@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { namedTools } from "../../conversation/functions/server-tools";
+import { readOfOneVersion } from "../import/read-of-one-version";
 import { change, create, documentOf, selectionOf } from "./assistant-document";
 import { about, RequestError, type Connection } from "./connection";
 import type { Fields, KnowledgeFile } from "./kinds";
@@ -16,22 +17,19 @@ interface FileRow {
   readonly metadata: { readonly sha256?: unknown };
 }
 
-interface AssistantPage {
-  readonly assistants: {
-    readonly data: readonly (Fields & {
-      readonly id: string;
-      readonly key: string | null;
-      readonly name: string;
-      readonly version: { readonly number: number };
-      readonly draft: { readonly basedOn: number } | null;
-      readonly files: readonly { readonly id: string }[];
-      readonly toolServers: Parameters<typeof namedTools>[0]["toolServers"];
-    })[];
-    readonly meta: { readonly hasNextPage: boolean };
-  };
+interface AssistantRow extends Fields {
+  readonly id: string;
+  readonly key: string | null;
+  readonly name: string;
+  readonly draft: { readonly basedOn: number } | null;
+  readonly files: readonly { readonly id: string }[];
+  readonly toolServers: Parameters<typeof namedTools>[0]["toolServers"];
 }
 
-const PAGE = 20;
+/** Assistants per request: their prompts may be long. */
+const AT_ONCE = 20;
+/** Ids that a request may name. */
+const MOST_IDS = 100;
 
 /** Reads all assistants, oldest first. @throws RequestError */
 export async function readAssistants(
@@ -40,17 +38,22 @@ export async function readAssistants(
 ): Promise<RemoteRecord[]> {
   const { connection, schemas } = reading;
   const projectOf = new Map<string, string>();
-  for (const { id, name } of projects)
-    for (const assistant of await pages(connection, "id key", { projectId: id }))
-      projectOf.set(assistant.id, name);
+  for (const { id: projectId, name } of projects)
+    for (const id of await idsOf(connection, { projectId })) projectOf.set(id, name);
   // An older server lacks the setting.
   const properties = schemas.assistant as { readonly properties: Fields };
   const setting = "missingVariables" in properties.properties ? "missingVariables" : "";
-  const own = `id key ${setting} version { number } draft { basedOn } files { id } toolServers { name allowedTools } ${selectionOf(schemas)}`;
-  const rows = await pages(connection, own, {});
+  const own = `id key ${setting} draft { basedOn } files { id } toolServers { name allowedTools } ${selectionOf(schemas)}`;
+  const rows = await readOfOneVersion(await idsOf(connection, {}), {
+    versionsOf: async (ids) => {
+      const read = await nodesOf<VersionRow>(connection, ids, VERSION, MOST_IDS);
+      return new Map(read.map(({ id, version }) => [id, version.number]));
+    },
+    read: (ids) => nodesOf<AssistantRow>(connection, ids, own, AT_ONCE),
+  });
   const records: RemoteRecord[] = [];
-  for (const row of rows) {
-    const { id, key, name, version, draft, missingVariables } = row;
+  for (const { record: row, version } of rows) {
+    const { id, key, name, draft, missingVariables } = row;
     const fields = {
       key,
       ...documentOf(row, schemas),
@@ -58,25 +61,51 @@ export async function readAssistants(
       project: projectOf.get(id) ?? null,
       files: await filesOf(reading, row.files),
     };
-    const numbers = { version: version.number, ...(draft && { draft: draft.basedOn }) };
+    const numbers = { version, ...(draft && { draft: draft.basedOn }) };
     records.push({ kind: "assistant", id, key, label: name, fields, tools: namedTools(row), ...numbers });
   }
   return records;
 }
 
-async function pages(connection: Connection, selection: string, filter: Fields) {
-  const found: AssistantPage["assistants"]["data"][number][] = [];
-  const query = `query ($page: Int, $take: Int, $projectId: ID) {
-    assistants(order: asc, page: $page, take: $take${"projectId" in filter ? ", projectId: $projectId" : ""}) {
-      data { ${selection} } meta { hasNextPage } } }`;
+interface VersionRow {
+  readonly id: string;
+  readonly version: { readonly number: number };
+}
+
+const VERSION = "id version { number }";
+
+/** The ids of assistants, oldest first. */
+async function idsOf(connection: Connection, filter: { readonly projectId?: string }): Promise<string[]> {
+  const found: string[] = [];
+  const [declared, given] = filter.projectId === undefined ? ["", ""] : [", $projectId: ID", PROJECT];
+  const query = `query ($page: Int${declared}) {
+    assistants(order: asc, page: $page, take: ${MOST_IDS}${given}) { data { id } meta { hasNextPage } } }`;
   for (let page = 1; ; page++) {
-    const { assistants } = await connection.graphql<AssistantPage>(
-      "projectId" in filter ? query : query.replace(", $projectId: ID", ""),
-      { page, take: PAGE, ...filter },
-    );
-    found.push(...assistants.data);
+    const { assistants } = await connection.graphql<{
+      assistants: { data: readonly { id: string }[]; meta: { hasNextPage: boolean } };
+    }>(query, { page, ...filter });
+    found.push(...assistants.data.map(({ id }) => id));
     if (!assistants.meta.hasNextPage) return found;
   }
+}
+
+const PROJECT = ", projectId: $projectId";
+
+/** Assistants by their ids, in this order. @param atOnce assistants per request */
+async function nodesOf<R>(
+  connection: Connection,
+  ids: readonly string[],
+  selection: string,
+  atOnce: number,
+): Promise<R[]> {
+  const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Assistant { ${selection} } } }`;
+  const found: R[] = [];
+  for (let at = 0; at < ids.length; at += atOnce) {
+    const asked = ids.slice(at, at + atOnce);
+    const { nodes } = await connection.graphql<{ nodes: readonly (R | null)[] }>(query, { ids: asked });
+    found.push(...nodes.filter((node) => node !== null));
+  }
+  return found;
 }
 
 /** The attached files. The content of those without a digest is downloaded, if it matters. */
