@@ -692,6 +692,46 @@ test("an apply that is killed at any moment is completed by the next one", async
   }
 });
 
+test("an apply that is killed while it prunes deletes the rest the next time, and nothing else", async () => {
+  const old: Record<string, string> = {
+    "assistants/old.yaml": "key: old\nname: Old\n",
+    "assistants/older.yaml": "key: older\nname: Older\n",
+    "webhooks/old.yaml": "key: old\nurl: https://example.com/old\nsecret: ${CRM_SECRET}\n",
+    "workflows/old.yaml": "key: old\nname: Old\n",
+    "deployments/old.yaml": "key: old\ntype: API\nassistant: old\n",
+  };
+  const KEYS =
+    "{ assistants { data { key } } workflows { key } webhookDestinations { key } deployments { key } }";
+  for (const moment of [
+    "to delete",
+    "deleteDeployment",
+    "deleteWorkflow",
+    "deleteWebhook",
+    "deleteAssistant",
+  ]) {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    await api.gql('mutation { createAssistant(input: { name: "Without a key" }) { id } }');
+    const kept = await api.gql(KEYS);
+    for (const [path, content] of Object.entries(old)) place.write(path, content);
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    for (const path of Object.keys(old)) place.remove(path);
+    let pid: number | undefined;
+    const kill = () => Promise.resolve(process.kill(pid!, "SIGKILL"));
+    const { url, stop } = await beforeFirstMutation(place.running.url, kill, moment);
+    const way = new Workplace(place.folder, { ...place.running, url }, place.environment);
+    const killed = await way.run(["apply", ".", "--prune"], (text, of) => {
+      pid = of;
+      if (text.includes(moment)) process.kill(of, "SIGKILL");
+    });
+    stop();
+    expect([moment, killed.code]).toEqual([moment, null]);
+    expect((await place.run(["apply", ".", "--prune"])).code).toBe(0);
+    expect(await place.run(["apply", ".", "--prune"])).toEqual(SAME);
+    expect(await api.gql(KEYS)).toEqual(kept);
+  }
+});
+
 test("an apply whose output nobody reads any more completes its work", async () => {
   const { place } = await fresh();
   const { stdout: before } = await place.run(["apply", "."]);
