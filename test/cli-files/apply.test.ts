@@ -97,6 +97,40 @@ describe("a secret", () => {
     expect((await api.gql(COUNTS)).assistants.data).toEqual([]);
   });
 
+  test("that is replaced while apply runs stays so if its variable is not set", async () => {
+    const { place, api } = await fresh();
+    await place.run(["apply", "."]);
+    const { id } = (await api.gql("{ assistants { data { id } } }")).assistants.data[0];
+    const [order, book] = (await functionsOf(api)) as [object, { server: object }];
+    const functions = [
+      { ...order, secretKey: "a-rotated-secret" },
+      { ...book, server: { ...book.server, secret: "another-rotated-secret" } },
+    ];
+    const rotate = () => api.patch(`/rest/v1/assistants/${id}/chat`, { functions }, 200);
+    const bare = new Workplace(place.folder, place.running);
+    bare.replace("assistants/front-desk.yaml", "Finds an order", "Finds one");
+    expect(await bare.runBeside(rotate, ["apply", "."])).toMatchObject({ code: 0, stderr: "" });
+    expect(await functionsOf(api)).toMatchObject([
+      { description: "Finds one", secretKey: "a-rotated-secret" },
+      { server: { secret: "another-rotated-secret" } },
+    ]);
+    expect(await bare.run(["apply", "."])).toEqual(SAME);
+  });
+
+  test("of each of two functions with one name and address stays", async () => {
+    const { place, api } = await fresh();
+    const twin = (variable: string) =>
+      `    - name: twin\n      serverUrl: https://example.com\n      secretKey: \${${variable}}\n`;
+    place.write("assistants/a.yaml", `key: a\nname: A\nchat:\n  functions:\n${twin("ONE")}${twin("TWO")}`);
+    const set = new Workplace(place.folder, place.running, { ...SECRETS, ONE: "one", TWO: "two" });
+    expect((await set.run(["apply", "."])).code).toBe(0);
+    place.replace("assistants/a.yaml", "    - name: twin", "    - name: twin\n      description: First");
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
+    const found = data.find(({ key }: { key: string }) => key === "a").chat.functions;
+    expect(found).toMatchObject([{ description: "First", secretKey: "one" }, { secretKey: "two" }]);
+  });
+
   test("stays if its variable is not set, and changes with it", async () => {
     const { place, api } = await fresh();
     await place.run(["apply", "."]);
@@ -487,6 +521,38 @@ test("apply reads each record alone before its change, and all records only twic
   };
   await listsAt("new");
   expect(await listsAt("changed")).toBe(6);
+});
+
+test("apply leaves a project and missingVariables that somebody has set after they were read, and asks to be run again", async () => {
+  const { place, api } = await fresh();
+  await place.run(["apply", "."]);
+  const { createProject: theirs } = await api.gql(
+    'mutation { createProject(input: { name: "Theirs" }) { id } }',
+  );
+  await api.gql('mutation { createProject(input: { name: "Shop" }) { id } }');
+  const query = "{ assistants { data { id missingVariables project { name } } } }";
+  const [{ id }] = (await api.gql(query)).assistants.data;
+  const change =
+    "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }";
+  for (const [from, to, input, set] of [
+    [
+      "missingVariables: BLANK",
+      "missingVariables: REFUSE",
+      { missingVariables: "KEEP" },
+      { missingVariables: "KEEP" },
+    ],
+    ["project: null", "project: Shop", { projectId: theirs.id }, { project: { name: "Theirs" } }],
+  ] as const) {
+    place.replace("assistants/front-desk.yaml", from, to);
+    const { code, stderr } = await place.runBeside(() => api.gql(change, { id, input }), ["apply", "."]);
+    expect([code, stderr]).toEqual([
+      1,
+      "Somebody has changed the assistant front-desk or what it names meanwhile. Run the command again.\n",
+    ]);
+    expect((await api.gql(query)).assistants.data).toMatchObject([set]);
+    expect((await place.run(["apply", "."])).code).toBe(0);
+    expect(await place.run(["apply", "."])).toEqual(SAME);
+  }
 });
 
 test("an assistant that has changed since it was read keeps its project and missingVariables, too", async () => {

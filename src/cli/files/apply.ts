@@ -55,8 +55,9 @@ export class Application {
   private async make(step: Step): Promise<readonly Remark[]> {
     const { record, remote, action } = step;
     const { connection } = this.reading;
-    // A change of an assistant names the version that it changes.
-    if (remote && (action === "delete" || record.kind !== "assistant")) await this.checkUnchanged(remote);
+    // A change of the document of an assistant names the version that it changes.
+    const isOfDocument = record.kind === "assistant" && action === "update" && !changesSettings(step);
+    if (remote && !isOfDocument) await this.checkUnchanged(remote);
     if (action === "delete") {
       const { id } = remote!; // a plan deletes only records that the server has
       await connection.graphql(`mutation ($id: ID!) { ${DELETIONS[record.kind]}(id: $id) { id } }`, { id });
@@ -104,6 +105,9 @@ export class Application {
 
   private readonly idOf = (assistant: string): string => this.ids.get(`assistant ${assistant}`)!; // the plan knows them
 }
+
+/** Whether a step changes what versions of an assistant do not contain. */
+const changesSettings = ({ fields }: Step): boolean => "project" in fields || "missingVariables" in fields;
 
 function create(connection: Connection, kind: Kind, fields: Fields): Promise<string> {
   const creators = {

@@ -66,7 +66,8 @@ const withSecrets = (item: Fields): Fields =>
 const withPlainSecrets = (item: Fields): Fields =>
   withServers(item, ({ fields, secret }) => {
     const value = fields[secret];
-    return value instanceof Secret ? { ...fields, [secret]: value.value } : fields;
+    if (!(value instanceof Secret)) return fields;
+    return { ...fields, [secret]: value.isKept ? { stored: true } : value.value };
   });
 
 const NOTE = '"Applied from files"';

@@ -31,6 +31,8 @@ export class Secret {
     readonly value: string | undefined,
     /** The variable of a file. */
     readonly variable?: string,
+    /** Whether the server keeps the secret that it stores at the time of the change. */
+    readonly isKept = false,
   ) {}
 }
 

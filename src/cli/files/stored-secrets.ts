@@ -30,10 +30,11 @@ export function withStoredSecrets(
     const after = fields[channel];
     if (!isFields(after) || !Array.isArray(after.functions)) return [];
     const stored = ((before?.[channel] as Fields | undefined)?.functions ?? []) as readonly Fields[];
-    const functions = after.functions.map((item: Fields, index) =>
+    const named = after.functions as readonly Fields[];
+    const functions = named.map((item, index) =>
       withStoredSecret(
         item,
-        [...stored.slice(index), ...stored.slice(0, index)],
+        { stored: [...stored.slice(index), ...stored.slice(0, index)], named },
         (path, sentence, reason = none) => {
           problems.push(
             local.file.problemAt([channel, "functions", index, ...path], `${sentence}: ${reason}.`),
@@ -46,19 +47,31 @@ export function withStoredSecrets(
   return { ...fields, ...Object.fromEntries(channels) };
 }
 
-/** @param stored the one at the same place first, because names need not be unique */
+/** The functions of a channel. */
+interface Functions {
+  /** Those of the server, the one at the same place first, because names need not be unique. */
+  readonly stored: readonly Fields[];
+  /** Those of the file. */
+  readonly named: readonly Fields[];
+}
+
 function withStoredSecret(
   item: Fields,
-  stored: readonly Fields[],
+  { stored, named }: Functions,
   refuse: (path: Path, sentence: string, reason?: string) => void,
 ): Fields {
   const name = nameOfFunction(item);
   const known = stored.filter((one) => nameOfFunction(one) === name).flatMap(storedSecrets);
+  const isAlone = [stored, named].every((list) => isUnambiguous(list, name));
   return withServers(item, ({ path, fields, url, secret }) => {
     const own = fields[secret];
     if (!(own instanceof Secret) || own.value !== undefined) return fields;
-    const match = known.find(({ origin }) => origin === originOf(fields[url]));
-    if (match) return { ...fields, [secret]: match.secret };
+    const origin = originOf(fields[url]);
+    const match = known.find((one) => one.origin === origin);
+    if (match) {
+      const isKept = isAlone && origin !== undefined;
+      return { ...fields, [secret]: new Secret(match.secret.value, undefined, isKept) };
+    }
     refuse(
       [...path, secret],
       `The function "${name}" needs the environment variable ${own.variable}, which is not set`,
@@ -66,6 +79,13 @@ function withStoredSecret(
     );
     return fields;
   });
+}
+
+/** Whether the name and the origin of an address say which secret of the list is meant, as the server needs it to keep one. */
+function isUnambiguous(functions: readonly Fields[], name: string): boolean {
+  const same = functions.filter((one) => nameOfFunction(one) === name);
+  const origins = same.flatMap(serversOf).map(({ fields, url }) => originOf(fields[url]));
+  return same.length === 1 && new Set(origins).size === origins.length;
 }
 
 const storedSecrets = (item: Fields) =>

@@ -4,17 +4,25 @@ import { WITHOUT_KEY, type Reading, type Remote, type RemoteRecord } from "./rem
 import { readWebhook } from "./webhooks";
 import { readWorkflow } from "./workflows";
 
-const VERSION = "query ($id: ID!) { assistant(id: $id) { version { number } } }";
+interface Now {
+  readonly assistant: {
+    readonly version: { readonly number: number };
+    readonly project: { readonly name: string } | null;
+    readonly missingVariables?: string;
+  };
+}
 
-/** Whether the server still has a record as it was read: of an assistant, its version. @throws RequestError also if it is gone */
+/** Whether the server still has a record as it was read: of an assistant, its version and settings. @throws RequestError also if it is gone */
 export async function isUnchanged(reading: Reading, remote: Remote, record: RemoteRecord): Promise<boolean> {
   const { kind, id } = record;
   if (kind === "assistant") {
-    const { assistant } = await reading.connection.graphql<{ assistant: { version: { number: number } } }>(
-      VERSION,
-      { id },
-    );
-    return assistant.version.number === record.version;
+    // An older server lacks the setting.
+    const setting = "missingVariables" in record.fields ? "missingVariables" : "";
+    const query = `query ($id: ID!) { assistant(id: $id) { version { number } project { name } ${setting} } }`;
+    const { version, project, missingVariables } = (await reading.connection.graphql<Now>(query, { id }))
+      .assistant;
+    const now = [version.number, project?.name ?? null, missingVariables];
+    return equal(now, [record.version, record.fields.project, record.fields.missingVariables]);
   }
   const keys = new Map(remote.records.map((one) => [one.id, one.key ?? WITHOUT_KEY]));
   const readers = {
