@@ -117,18 +117,24 @@ describe("a secret", () => {
     expect(await bare.run(["apply", "."])).toEqual(SAME);
   });
 
-  test("of each of two functions with one name and address stays", async () => {
+  test("of each of two functions with one name and address stays, and of one without a name that moves", async () => {
     const { place, api } = await fresh();
-    const twin = (variable: string) =>
-      `    - name: twin\n      serverUrl: https://example.com\n      secretKey: \${${variable}}\n`;
-    place.write("assistants/a.yaml", `key: a\nname: A\nchat:\n  functions:\n${twin("ONE")}${twin("TWO")}`);
-    const set = new Workplace(place.folder, place.running, { ...SECRETS, ONE: "one", TWO: "two" });
+    const item = (start: string, variable: string) =>
+      `    - ${start}serverUrl: https://example.com\n      secretKey: \${${variable}}\n`;
+    const twin = "name: twin\n      ";
+    const all = item(twin, "ONE") + item(twin, "TWO") + item("", "THREE");
+    place.write("assistants/a.yaml", `key: a\nname: A\nchat:\n  functions:\n${all}`);
+    const secrets = { ...SECRETS, ONE: "one", TWO: "two", THREE: "three" };
+    const set = new Workplace(place.folder, place.running, secrets);
     expect((await set.run(["apply", "."])).code).toBe(0);
-    place.replace("assistants/a.yaml", "    - name: twin", "    - name: twin\n      description: First");
+    place.replace("assistants/a.yaml", "functions:\n", "functions:\n    - name: first\n");
     expect((await place.run(["apply", "."])).code).toBe(0);
     const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
     const found = data.find(({ key }: { key: string }) => key === "a").chat.functions;
-    expect(found).toMatchObject([{ description: "First", secretKey: "one" }, { secretKey: "two" }]);
+    expect(found.map(({ secretKey }: { secretKey?: string }) => secretKey)).toEqual([
+      undefined,
+      ...["one", "two", "three"],
+    ]);
   });
 
   test("stays if its variable is not set, and changes with it", async () => {

@@ -1,3 +1,4 @@
+import { equal } from "./changes";
 import {
   CHANNELS,
   isFields,
@@ -29,12 +30,12 @@ export function withStoredSecrets(
   const channels = CHANNELS.flatMap((channel) => {
     const after = fields[channel];
     if (!isFields(after) || !Array.isArray(after.functions)) return [];
-    const stored = ((before?.[channel] as Fields | undefined)?.functions ?? []) as readonly Fields[];
-    const named = after.functions as readonly Fields[];
-    const functions = named.map((item, index) =>
+    const stored = placesIn(((before?.[channel] as Fields | undefined)?.functions ?? []) as Fields[]);
+    const places = placesIn(after.functions as Fields[]);
+    const functions = after.functions.map((item: Fields, index) =>
       withStoredSecret(
         item,
-        { stored: [...stored.slice(index), ...stored.slice(0, index)], named },
+        { stored, places: places.filter((place) => place.index === index) },
         (path, sentence, reason = none) => {
           problems.push(
             local.file.problemAt([channel, "functions", index, ...path], `${sentence}: ${reason}.`),
@@ -47,31 +48,58 @@ export function withStoredSecrets(
   return { ...fields, ...Object.fromEntries(channels) };
 }
 
-/** The functions of a channel. */
-interface Functions {
-  /** Those of the server, the one at the same place first, because names need not be unique. */
-  readonly stored: readonly Fields[];
-  /** Those of the file. */
-  readonly named: readonly Fields[];
+/** A place for a secret in the functions of a channel. */
+interface SecretPlace {
+  /** Of the function. */
+  readonly index: number;
+  readonly name: string;
+  readonly origin: string | undefined;
+  /** Distinguishes places with one name and origin, from 1. */
+  readonly number: number;
+  readonly path: Path;
+  readonly secret: unknown;
+}
+
+/** The places for secrets in the order of the server, which knows each by name, origin and number. */
+function placesIn(functions: readonly Fields[]): SecretPlace[] {
+  const taken = new Map<string, number>();
+  return functions.flatMap((item, index) => {
+    const name = nameOfFunction(item);
+    const servers = serversOf(item);
+    if (isFields(item.function)) servers.reverse();
+    return servers.map(({ path, fields, url, secret }) => {
+      const origin = originOf(fields[url]);
+      const slot = JSON.stringify([name, origin]);
+      const number = (taken.get(slot) ?? 0) + 1;
+      taken.set(slot, number);
+      return { index, name, origin, number, path, secret: fields[secret] };
+    });
+  });
+}
+
+interface Places {
+  readonly stored: readonly SecretPlace[];
+  /** Those of the function. */
+  readonly places: readonly SecretPlace[];
 }
 
 function withStoredSecret(
   item: Fields,
-  { stored, named }: Functions,
+  { stored, places }: Places,
   refuse: (path: Path, sentence: string, reason?: string) => void,
 ): Fields {
   const name = nameOfFunction(item);
-  const known = stored.filter((one) => nameOfFunction(one) === name).flatMap(storedSecrets);
-  const isAlone = [stored, named].every((list) => isUnambiguous(list, name));
-  return withServers(item, ({ path, fields, url, secret }) => {
+  const known = stored.filter((one) => one.name === name && one.secret instanceof Secret);
+  return withServers(item, ({ path, fields, secret }) => {
     const own = fields[secret];
     if (!(own instanceof Secret) || own.value !== undefined) return fields;
-    const origin = originOf(fields[url]);
-    const match = known.find((one) => one.origin === origin);
-    if (match) {
-      const isKept = isAlone && origin !== undefined;
-      return { ...fields, [secret]: new Secret(match.secret.value, undefined, isKept) };
-    }
+    const { origin, number } = places.find((place) => equal(place.path, path))!; // of this function
+    const same = known.filter((one) => one.origin === origin);
+    const match = same.find((one) => one.number === number);
+    const { secret: found } = match ?? same[0] ?? {};
+    // The server knows functions without a name by their index, which may have changed.
+    if (found instanceof Secret)
+      return { ...fields, [secret]: new Secret(found.value, undefined, match !== undefined && name !== "") };
     refuse(
       [...path, secret],
       `The function "${name}" needs the environment variable ${own.variable}, which is not set`,
@@ -80,19 +108,6 @@ function withStoredSecret(
     return fields;
   });
 }
-
-/** Whether the name and the origin of an address say which secret of the list is meant, as the server needs it to keep one. */
-function isUnambiguous(functions: readonly Fields[], name: string): boolean {
-  const same = functions.filter((one) => nameOfFunction(one) === name);
-  const origins = same.flatMap(serversOf).map(({ fields, url }) => originOf(fields[url]));
-  return same.length === 1 && new Set(origins).size === origins.length;
-}
-
-const storedSecrets = (item: Fields) =>
-  serversOf(item).flatMap(({ fields, url, secret }) => {
-    const value = fields[secret];
-    return value instanceof Secret ? [{ origin: originOf(fields[url]), secret: value }] : [];
-  });
 
 function originOf(url: unknown): string | undefined {
   const address = textOf(sentValue(url));
