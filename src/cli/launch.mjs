@@ -2,8 +2,17 @@
 // --server instead of a program, existing builds of browser programs are not updated. A program may also be a script of
 // its own: `./test/bench/run.mjs`.
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
@@ -47,6 +56,18 @@ const STEPS = [
 const SHARED = ["tsconfig.json", "package-lock.json"];
 const stampOf = (name) => join("dist", `.built-${name}`);
 
+/** What a step reads. Browser sources do not make the server's build stale. */
+const sourcesOf = ({ sources }) => [
+  ...sources.flatMap((path) =>
+    path === "src"
+      ? readdirSync("src")
+          .filter((it) => it !== "web")
+          .map((it) => join("src", it))
+      : path,
+  ),
+  ...SHARED,
+];
+
 /** A folder changes when a file is added, renamed or removed. */
 const newest = (path) => {
   const entry = statSync(path);
@@ -54,19 +75,34 @@ const newest = (path) => {
   return Math.max(entry.mtimeMs, ...inside);
 };
 
-/** Whether sources are newer than the build. Browser sources do not make the server's build stale. */
-function isStale({ name, sources }) {
-  if (!existsSync(stampOf(name))) return true;
-  const own = sources.flatMap((path) =>
-    path === "src"
-      ? readdirSync("src")
-          .filter((it) => it !== "web")
-          .map((it) => join("src", it))
-      : path,
-  );
-  const built = statSync(stampOf(name)).mtimeMs;
-  return [...own, ...SHARED].some((path) => newest(path) > built);
+/** Whether sources are newer than the build. */
+function isStale(step) {
+  if (!existsSync(stampOf(step.name))) return true;
+  const built = statSync(stampOf(step.name)).mtimeMs;
+  return sourcesOf(step).some((path) => newest(path) > built);
 }
+
+/** The files of a path, in an order that all machines share. */
+const filesOf = (path) =>
+  statSync(path).isDirectory()
+    ? readdirSync(path)
+        .sort()
+        .flatMap((name) => filesOf(join(path, name)))
+    : [path];
+
+/** What a step's sources contain: a copy to another machine keeps this, but not always the times of files. */
+function digestOf(step) {
+  const hash = createHash("sha256");
+  for (const path of sourcesOf(step).sort().flatMap(filesOf))
+    hash.update(`${path}\0`).update(readFileSync(path)).update("\0");
+  return hash.digest("hex");
+}
+
+/** Whether a build was made of other sources than those beside it. A folder may also contain the build alone. */
+const isOfOtherSources = (step) =>
+  [...step.sources, ...SHARED].every(existsSync) &&
+  existsSync(stampOf(step.name)) &&
+  readFileSync(stampOf(step.name), "utf8") !== digestOf(step);
 
 /** Stops with instructions if this user cannot create the build, or overwrite that of another user. */
 function refuseForeignBuild() {
@@ -110,14 +146,15 @@ async function build(steps) {
 }
 
 /** @param variables environment variables that an operator may replace */
-async function run({ name, commands }, variables = {}) {
+async function run(step, variables = {}) {
+  const { name, commands } = step;
   const env = { ...variables, ...process.env };
   for (const command of commands) {
     // Build output goes to standard error, because standard output may be read by a program.
     const [status] = await once(spawn(process.execPath, command, { env, stdio: ["ignore", 2, 2] }), "exit");
     if (status !== 0) process.exit(status ?? 1);
   }
-  writeFileSync(stampOf(name), "");
+  writeFileSync(stampOf(name), digestOf(step));
 }
 
 const serverOnly = program === "--server";
@@ -130,11 +167,15 @@ const refuse = (message) => {
 };
 if (!existsSync("node_modules/pg"))
   refuse(`The packages of Parley are not installed in ${root}. Run \`npm ci\` first.`);
-if (!canBuild && !existsSync(stampOf("server")))
+const cannotBuild = (problem) =>
   refuse(
-    `Parley is not built in ${root}, and the packages that build it are not installed: \`npm ci --omit=dev\` leaves them out.\nRun \`npm ci && npm run build\`. Afterwards, \`npm prune --omit=dev\` removes these packages.`,
+    `${problem}, and the packages that build it are not installed: \`npm ci --omit=dev\` leaves them out.\nRun \`npm ci && npm run build\`. Afterwards, \`npm prune --omit=dev\` removes these packages.`,
   );
-// Without build tools the existing build runs.
+if (!canBuild && !existsSync(stampOf("server"))) cannotBuild(`Parley is not built in ${root}`);
+// Without build tools the existing build runs if it is that of the sources.
+const others = canBuild ? [] : STEPS.filter(isOfOtherSources).map(({ name }) => name);
+if (others.length > 0)
+  cannotBuild(`The build in ${root} was made from other sources than those beside it (${others.join(", ")})`);
 const stale = canBuild ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0 && program === "main") await preflight();
 if (stale.length > 0) await build(stale);

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   existsSync,
@@ -46,9 +47,11 @@ async function start(env: Record<string, string>, asOther = true) {
 }
 
 const NOT_INSTALLED = "The packages of Parley are not installed in FOLDER. Run `npm ci` first.\n";
-const NOT_BUILT =
-  "Parley is not built in FOLDER, and the packages that build it are not installed: `npm ci --omit=dev` leaves them out.\n" +
+const CANNOT_BUILD =
+  ", and the packages that build it are not installed: `npm ci --omit=dev` leaves them out.\n" +
   "Run `npm ci && npm run build`. Afterwards, `npm prune --omit=dev` removes these packages.\n";
+const NOT_BUILT = `Parley is not built in FOLDER${CANNOT_BUILD}`;
+const OF_OTHER_SOURCES = `The build in FOLDER was made from other sources than those beside it (server)${CANNOT_BUILD}`;
 
 test.each([
   ["without packages", [], NOT_INSTALLED],
@@ -69,6 +72,35 @@ test.each([
     expect([status, stderr]).toEqual([78, message.replace("FOLDER", clone)]);
   }
   rmSync(clone, { recursive: true });
+});
+
+test("a checkout without the packages that build runs its build, unless the sources have changed since", () => {
+  const clone = mkdtempSync(join(tmpdir(), "parley-clone-"));
+  const stamp = "dist/.built-server"; // first, because a copy has not always the order of the original's times
+  const sources = [
+    "schema",
+    "src",
+    "rest-compat",
+    "knexfile.ts",
+    "tsconfig.json",
+    "package-lock.json",
+    "package.json",
+  ];
+  for (const path of [stamp, ...sources]) cpSync(join(root, path), join(clone, path), { recursive: true });
+  for (const name of ["pg", "typescript"]) mkdirSync(join(clone, "node_modules", name), { recursive: true });
+  const build = () => {
+    const program = [join(clone, "src/cli/launch.mjs"), "--server"];
+    const { status, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+    return [status, stderr];
+  };
+  const before = build();
+  appendFileSync(join(clone, "src/main.ts"), "// pulled\n");
+  const after = build();
+  rmSync(clone, { recursive: true });
+  expect([before, after]).toEqual([
+    [0, ""],
+    [78, OF_OTHER_SOURCES.replace("FOLDER", clone)],
+  ]);
 });
 
 describe("npm start reports before it builds", () => {
