@@ -56,7 +56,7 @@ describe("while a worker is down", () => {
     await world.cluster.workers[0]!.kill();
   }, TIMEOUT_MS);
 
-  test("both interfaces answer 503 to its organizations", async () => {
+  test("its organizations get 503 by REST, and UNAVAILABLE in GraphQL", async () => {
     const { api, assistantId } = away;
     for (const request of [
       () => api.request("GET", "/rest/v1/assistants"),
