@@ -57,6 +57,19 @@ test("servers tell each other of many long keys in several notifications", async
   expect(Math.max(...lengths)).toBeLessThan(8_000);
 });
 
+test("servers announce the same points twice in different words, because PostgreSQL drops what a batch repeats", async () => {
+  const wire = new EventEmitter();
+  const [one, other] = serversOn(wire, 2);
+  const payloads: string[] = [];
+  wire.on("parley_limits", (payload: string) => payloads.push(payload));
+  for (const count of [1, 2]) {
+    one!.limit.consume("a key", LIMIT / 2);
+    await until(() => payloads.length === count);
+  }
+  expect(new Set(payloads).size).toBe(2);
+  expect(other!.limit.consume("a key").admitted).toBe(false);
+});
+
 test("a server that cannot notify others counts alone and warns once", async () => {
   const [one] = serversOn(new EventEmitter(), 1);
   one!.state.connected = false;

@@ -3,8 +3,8 @@ import type { Scope } from "../../platform/database/scope";
 
 /** Text is collected for this long before it is sent. */
 const SEND_INTERVAL_MS = 40;
-/** In characters. */
-const MAX_NOTIFICATION_LENGTH = 1_500;
+/** In characters: JSON takes up to 6 bytes for one, and PostgreSQL at most 7,999 for a notification. */
+const MAX_NOTIFICATION_LENGTH = 1_300;
 
 /** Streams an answer to subscribers of the chat. Nothing is stored here: only the finished message is. */
 export class TokenStream {
@@ -16,6 +16,7 @@ export class TokenStream {
   private sent = false;
   /** The next text starts the answer: readers discard earlier text, e.g. of a server that crashed. */
   private first = true;
+  private parts = 0;
 
   constructor(
     private readonly scope: Scope,
@@ -73,7 +74,9 @@ export class TokenStream {
     const startsAnswer = this.first || text === "";
     this.first = false;
     this.sent = true;
-    const notification = { chatId: this.chatId, text, ...(startsAnswer && { begins: "true" }) };
+    // Numbered, because PostgreSQL delivers equal notifications of a transaction once, and an answer may repeat itself.
+    const part = String(this.parts++);
+    const notification = { chatId: this.chatId, text, part, ...(startsAnswer && { begins: "true" }) };
     this.sending = this.sending.then(() => {
       if (!this.cancelled) this.scope.announce(TOKENS_CHANNEL, notification);
     });

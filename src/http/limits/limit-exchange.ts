@@ -19,6 +19,7 @@ export class LimitExchange {
   /** Points to announce, by `limit key`. */
   private unsent = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
+  private announcements = 0;
   private readonly failures = new FailureCount();
 
   constructor(
@@ -45,18 +46,23 @@ export class LimitExchange {
     const { unsent } = this;
     this.unsent = new Map();
     if (!this.listener.connected) return this.warn();
-    let payload: Record<string, string> = {};
+    let payload = this.newPayload();
     let length = 0;
     for (const [name, points] of unsent) {
       if (length + name.length > MAX_PAYLOAD_LENGTH) {
         this.listener.sendToOthers(LIMITS_CHANNEL, payload);
-        payload = {};
+        payload = this.newPayload();
         length = 0;
       }
       payload[name] = String(points);
       length += name.length + 10;
     }
     this.listener.sendToOthers(LIMITS_CHANNEL, payload);
+  }
+
+  /** Numbered, because PostgreSQL delivers equal notifications of a transaction once; no limit has this name. */
+  private newPayload(): Record<string, string> {
+    return { number: String(this.announcements++) };
   }
 
   private hear(points: Readonly<Record<string, string>>): void {
