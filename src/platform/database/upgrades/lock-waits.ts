@@ -11,7 +11,10 @@ export interface LockLimits {
    * PostgreSQL's `deadlock_timeout` of 1 s, after which PostgreSQL would end a client's request that waits in turn.
    */
   readonly waitMs: number;
-  /** Timeout after an autovacuum was in the way: longer than `deadlock_timeout`, after which PostgreSQL ends the autovacuum. */
+  /**
+   * Timeout after an autovacuum was in the way, or after clients have used tables in both orders: longer than
+   * `deadlock_timeout`, after which PostgreSQL ends the autovacuum, or the client's transaction, which servers repeat.
+   */
   readonly vacuumWaitMs: number;
   /** Pause before the next try, in which the others go on. */
   readonly pauseMs: number;
@@ -102,6 +105,7 @@ export async function repeatForLocks(
   let { waitMs } = limits;
   let reached = migration;
   let first: readonly string[] = [];
+  let isCrossed = false;
   for (;;) {
     const waiting: Waiting = { waitMs, first, migration: reached };
     const watch = new Watch(watcher, waiting);
@@ -112,9 +116,11 @@ export async function repeatForLocks(
     const blockers = await watch.end();
     if (error === undefined) return;
     if (!isLockFailure(error.failure)) throw error.failure;
-    waitMs = watch.sawVacuum ? limits.vacuumWaitMs : limits.waitMs;
     reached = waiting.migration;
     const { wanted } = watch;
+    // The tables were locked in two orders, both in vain.
+    if (wanted !== undefined && first.indexOf(wanted) > 0) isCrossed = true;
+    waitMs = watch.sawVacuum || isCrossed ? limits.vacuumWaitMs : limits.waitMs;
     if (wanted !== undefined) first = [wanted, ...first.filter((table) => table !== wanted)];
     if (performance.now() + limits.pauseMs > until)
       throw new Error(neverEnded(waiting.migration, blockers, limits), { cause: error.failure });
