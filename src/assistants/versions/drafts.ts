@@ -81,7 +81,7 @@ export class Drafts {
     const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
     const current = await versions.values(await versions.current(assistant));
     const secrets = this.secretsOf(await this.row(assistantId));
-    const stored = await this.scope.of(SecretSlots).current(assistantId);
+    const stored = await this.scope.of(SecretSlots).loaded(assistantId);
     const document = documentOf({ ...current, ...withKnownSecrets(content, { ...stored, ...secrets }) });
     return { ...document, fileIds: await this.existing(document.fileIds) };
   }
