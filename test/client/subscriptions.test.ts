@@ -156,26 +156,39 @@ describe.each(TRANSPORTS)("over %s, a subscription", (_name, transport) => {
 describe.each(TRANSPORTS)("over %s, an answer", (_name, transport) => {
   const client = (options: object = {}) =>
     createClient({ url: running.url, key: running.secretKey, ...transport, ...options });
-  async function answerTo(content: string, ...replies: Reply[]) {
+  /** @param heard called for each part */
+  async function answerTo(
+    content: string,
+    replies: Reply[],
+    heard: (type: string) => void = () => undefined,
+  ) {
     const { chatId, model, answered } = await talk(running, replies);
     afterTest(async () => {
       await answered();
       await model.stop();
     });
     const parts: string[] = [];
-    for await (const part of client().chat(chatId).send(content))
+    for await (const part of client().chat(chatId).send(content)) {
+      heard(part.type);
       parts.push(part.type === "message" ? `${part.message.role} ${part.message.content}` : part.type);
+    }
     return { parts, chatId };
   }
 
   test("ends with the message that is stored", async () => {
-    const { parts } = await answerTo("When do you open?", { text: ["At ", "nine."] });
+    const { parts } = await answerTo("When do you open?", [{ text: ["At ", "nine."] }]);
     expect(parts.at(-1)).toBe("ASSISTANT At nine.");
     expect(parts.filter((part) => part.startsWith("ASSISTANT"))).toHaveLength(1);
   });
 
   test("says that it starts over, and still comes, when the model fails in between", async () => {
-    const { parts } = await answerTo("Hello?", { half: "At" }, { text: ["At nine."] });
+    let see: () => void;
+    const seen = new Promise<void>((resolve) => (see = resolve));
+    const { parts } = await answerTo(
+      "Hello?",
+      [{ half: "At", seen }, { text: ["At nine."] }],
+      (type) => type === "text" && see(),
+    );
     expect(parts.at(-1)).toMatch(/^ASSISTANT ./);
     expect(parts).toContain("reset");
   });

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A request to the model, in the format of chat completions. */
 export interface ModelAsked {
@@ -24,7 +25,8 @@ export type Reply =
   | { readonly text: readonly string[]; readonly after?: number }
   | { readonly call: string; readonly arguments: string }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly error?: object }
-  | { readonly half: string }
+  /** Breaks off once `seen` settles; default: after 300 ms. */
+  | { readonly half: string; readonly seen?: Promise<unknown> }
   | { readonly text: readonly string[]; readonly held: Promise<unknown> }
   | { readonly garbage: string };
 
@@ -95,7 +97,7 @@ function answer(res: ServerResponse, reply: Reply): void {
     );
   if ("half" in reply) {
     send({ role: "assistant", content: reply.half });
-    return void setTimeout(() => res.destroy(), 300);
+    return void (reply.seen ?? sleep(300)).then(() => res.destroy());
   }
   if ("held" in reply) {
     for (const content of reply.text.slice(0, -1)) send({ content });
