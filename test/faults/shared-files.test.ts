@@ -131,6 +131,7 @@ test(
     for (let request = 0; request < 4; request++) await api.request("GET", "/health/ready");
     s3.refuse(() => undefined);
     await until(async () => (await api.request("GET", "/health/ready")).status === 200);
+    await until(() => told()?.at(-1) === "the store of files answers again"); // its line comes through a pipe
     expect(told()).toEqual(["the store of files does not answer", "the store of files answers again"]);
   },
   SERVER_TIMEOUT_MS,
