@@ -190,6 +190,28 @@ describe("over the limit, a record may become smaller, but not larger:", () => {
     expect((await change(long)).body.errors?.[0]?.extensions.code).toBe("QUOTA_EXCEEDED");
   });
 
+  test("new nodes as large as the former ones are allowed, whenever both were made", async () => {
+    const world = await buildWorld(api);
+    const { workflowId } = world;
+    const caller = callerOf(
+      targets.find(({ name }) => name === "replaceWorkflowGraph")!,
+      api,
+      world,
+    );
+    const replace = () =>
+      caller.graphql(textOf("replaceWorkflowGraph"), {
+        id: workflowId,
+        input: { nodes: [{ type: "START", name: "Start" }], edges: [] },
+      });
+    expect((await replace()).body.errors).toBeUndefined();
+    await running.database.query(
+      "update workflow_nodes set created_at = '2026-01-01', updated_at = '2026-01-01' where workflow_id = $1",
+      [workflowId],
+    );
+    await exhaust();
+    expect((await replace()).body.errors).toBeUndefined();
+  });
+
   test.each([
     ["", "description"],
     ["/voice", "prompt"],

@@ -34,9 +34,12 @@ export abstract class Expressions {
     return this.db.raw("now() + ? * interval '1 millisecond'", [offset]);
   }
 
-  /** Bytes of a row without its time of change, uncompressed. */
+  /** Bytes of a row, uncompressed. Without its times: in JSON, they are longer or shorter by their last digits. */
   sizeOf(table: string, name: string): Knex.Raw {
-    return this.db.raw("pg_column_size(to_jsonb(??) - 'updated_at') as ??", [table, name]);
+    return this.db.raw("pg_column_size(to_jsonb(??) - '{created_at,updated_at}'::text[]) as ??", [
+      table,
+      name,
+    ]);
   }
 
   /** A column as text, for types without a JavaScript equivalent. */
