@@ -112,6 +112,7 @@ describe("the dashboard query", () => {
   test("uses the same number of statements for a page of templates of any size", async () => {
     const query = DASHBOARD.replace("assistants(", "assistantTemplates(");
     const count = async (take: number) => (await statements(() => running.api.gql(query, { take }))).length;
+    await count(1); // after a change, the first request may ask the replica where it is
     expect(await count(6)).toBe(await count(1));
   });
 });
