@@ -58,7 +58,7 @@ async function isFinished(url: string): Promise<boolean> {
   return hold !== undefined && hold.at !== null;
 }
 
-/** What a command prints that PostgreSQL has cut off. */
+/** The output of a command whose connection PostgreSQL has cut off. */
 const FAILED = {
   ...{ code: 1, stdout: "" },
   stderr: expect.stringMatching(

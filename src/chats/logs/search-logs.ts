@@ -102,8 +102,8 @@ async function isOfCommonWords(
 }
 
 /**
- * Where a search continues that has been limited: pages are counted from there. If the search has not reached the page,
- * the matches of the pages before it that are missing are left out.
+ * The request that continues a limited search. Its pages are counted from `after`. If the search has not reached the wanted
+ * page, the request skips the matches that the pages before it still lack.
  * @param last the last log that was searched
  */
 function restOf({ take, offset }: LogSearch, found: readonly FoundRow[], last: string): Continuation {

@@ -77,9 +77,11 @@ const VERSION = "id version { number }";
 /** The ids of assistants, oldest first. */
 async function idsOf(connection: Connection, filter: { readonly projectId?: string }): Promise<string[]> {
   const found: string[] = [];
-  const [declared, given] = filter.projectId === undefined ? ["", ""] : [", $projectId: ID", PROJECT];
-  const query = `query ($page: Int${declared}) {
-    assistants(order: asc, page: $page, take: ${MOST_IDS}${given}) { data { id } meta { hasNextPage } } }`;
+  // An older server lacks the argument, so only a search by project names it.
+  const isOfProject = filter.projectId !== undefined;
+  const query = `query ($page: Int${isOfProject ? ", $projectId: ID" : ""}) {
+    assistants(order: asc, page: $page, take: ${MOST_IDS}${isOfProject ? ", projectId: $projectId" : ""}) {
+      data { id } meta { hasNextPage } } }`;
   for (let page = 1; ; page++) {
     const { assistants } = await connection.graphql<{
       assistants: { data: readonly { id: string }[]; meta: { hasNextPage: boolean } };
@@ -88,8 +90,6 @@ async function idsOf(connection: Connection, filter: { readonly projectId?: stri
     if (!assistants.meta.hasNextPage) return found;
   }
 }
-
-const PROJECT = ", projectId: $projectId";
 
 /** Assistants by their ids, in this order. @param atOnce assistants per request */
 async function nodesOf<R>(

@@ -50,7 +50,7 @@ export function withStoredSecrets(
 
 /** A place for a secret in the functions of a channel. */
 interface SecretPlace {
-  /** Of the function. */
+  /** Index of the function. */
   readonly index: number;
   readonly name: string;
   readonly origin: string | undefined;

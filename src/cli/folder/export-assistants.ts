@@ -53,7 +53,7 @@ async function exportSome({ server, writer }: Export, ids: readonly string[]): P
 
 const CHANGING = "The assistant changed each time it was read, so its fields may be of several versions.";
 
-/** What is wrong with an assistant, by the errors of an answer about several. */
+/** Messages of the errors about one assistant, in an answer about several. */
 const messagesOf = (
   errors: readonly GraphQLProblem[],
   ids: readonly string[],

@@ -20,7 +20,7 @@ export class Listener {
   private backend: number | undefined;
   /** Whether the connection works. Caches that rely on notifications must not be used otherwise. */
   connected = false;
-  /** What hears a notification is no part of the trace of the request that sends it. */
+  /** Keeps the work of a notification's listeners out of the trace of the request that sends it. */
   private readonly outside = AsyncLocalStorage.snapshot();
   /** Whether this process is stopping and opens no connection again. */
   closed = false;

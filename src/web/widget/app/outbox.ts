@@ -19,7 +19,7 @@ const newId = (): string =>
 /** Unsent messages and the text in the input, which survive a reload of the page. */
 export class Outbox {
   readonly items = signal<readonly OutgoingMessage[]>([]);
-  /** What the visitor has typed and not sent. */
+  /** Text that the visitor has typed and not yet sent. */
   readonly typed = signal("");
 
   constructor(private readonly storageKey?: string) {
