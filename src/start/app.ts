@@ -68,6 +68,7 @@ export async function createApp(
   const endReports = reportMismatches(service.metrics, logger);
   const { answer, stop } = await compose(service, manifest);
   SlowReaders.close(server);
+  server.keepAliveTimeout = config.KEEP_ALIVE_SECONDS * 1_000;
   server.on("request", lingerForBody).on("request", answer).on("clientError", answerMalformed);
   server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
   return {

@@ -94,6 +94,11 @@ export const SETTINGS = {
     "none",
     "IP addresses or ranges of the proxies whose `X-Forwarded-*` headers are trusted, separated by commas.",
   ],
+  KEEP_ALIVE_SECONDS: [
+    whole(1, 3_600).default(130),
+    "`130`",
+    "Seconds for which an idle connection stays open. Behind a proxy, set more than the proxy's own limit (nginx and AWS: 60; Caddy: 120; Google Cloud: 600): otherwise it may send a request just as the server closes the connection, and answers 502.",
+  ],
   MAX_FILE_BYTES: [
     whole(1, 2_147_483_647).default(26_214_400),
     "`26214400` (25 MiB)",
