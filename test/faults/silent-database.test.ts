@@ -1,38 +1,110 @@
-import { once } from "node:events";
-import { connect as dial, createServer, type AddressInfo } from "node:net";
-import { expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
+import pino from "pino";
 import { connect } from "../../src/platform/database/connections/connect";
+import { Silence } from "../../src/platform/database/connections/silence";
+import { Listener } from "../../src/platform/database/notifications/listener";
 import { publicError } from "../../src/platform/errors";
-import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
+import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
+import { newAssistant, newChat, say } from "../support/factories";
+import { proxyTo } from "../support/proxy";
+import { Receiver } from "../support/receiver";
+import { afterTest, preparedDatabase, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
+
+const { limitMs } = Silence;
+afterEach(() => void (Silence.limitMs = limitMs));
+
+/** A way to a database. `lose` makes its connections silent for ever, as a firewall does that forgets them. New ones work. */
+async function wayTo(url: string) {
+  const proxy = await proxyTo(url);
+  afterTest(proxy.stop);
+  return { url: proxy.url, lose: () => proxy.hang("") };
+}
 
 test(
   "a database connection that stops answering is abandoned, and the next statement uses a new one",
   async () => {
-    const postgres = new URL(process.env.TEST_POSTGRES!);
-    let isSilent = false;
-    const between = createServer((client) => {
-      const server = dial(Number(postgres.port), postgres.hostname);
-      client.pipe(server).on("data", (bytes) => isSilent || client.write(bytes));
-      for (const [one, other] of [[client, server] as const, [server, client] as const])
-        one.on("error", () => undefined).on("close", () => other.destroy());
-    }).listen(0, "127.0.0.1");
-    await once(between, "listening");
-    afterTest(() => between.close());
-    const url = new URL(postgres);
-    url.hostname = "127.0.0.1";
-    url.port = String((between.address() as AddressInfo).port);
-    const db = connect(url.href, { pool: 1 });
+    const way = await wayTo(process.env.TEST_POSTGRES!);
+    const db = connect(way.url, { pool: 1 });
     afterTest(() => db.destroy());
-
     await db.raw("select 1");
-    isSilent = true;
+    way.lose();
     const error: unknown = await db.raw("select 2").then(
       () => undefined,
       (error: unknown) => error,
     );
     expect(publicError(error as Error)).toMatchObject({ code: "UNAVAILABLE" });
-    isSilent = false;
     expect((await db.raw("select 3 as three")).rows).toEqual([{ three: 3 }]);
+  },
+  2 * SERVER_TIMEOUT_MS,
+);
+
+test("a connection of jobs that stops answering is abandoned, and the next statement uses a new one", async () => {
+  Silence.limitMs = 200;
+  const way = await wayTo(process.env.TEST_POSTGRES!);
+  const pool = openJobPool(way.url, pino({ level: "silent" }));
+  afterTest(() => pool.end());
+  await pool.query("select 1");
+  way.lose();
+  await expect(pool.query("select 2")).rejects.toThrow("terminated");
+  expect((await pool.query("select 3 as three")).rows).toEqual([{ three: 3 }]);
+});
+
+test("a silent connection that works is kept, whether it is idle or its statement takes long", async () => {
+  Silence.limitMs = 200;
+  const pool = openJobPool(process.env.TEST_POSTGRES!, pino({ level: "silent" }));
+  afterTest(() => pool.end());
+  const identify = async () => (await pool.query<{ pid: number }>("select pg_backend_pid() as pid")).rows;
+  const before = await identify();
+  await pool.query("select pg_sleep(0.3)");
+  await new Promise((resolve) => setTimeout(resolve, 5 * Silence.limitMs));
+  expect(await identify()).toEqual(before);
+});
+
+test("a server whose connection for notifications was lost without a word hears the others again", async () => {
+  Silence.limitMs = 200;
+  const way = await wayTo(process.env.TEST_POSTGRES!);
+  const [near, other] = [way.url, process.env.TEST_POSTGRES!].map((url) => new Listener(url, ["test"]));
+  for (const listener of [near!, other!]) {
+    await listener.start();
+    afterTest(() => listener.stop());
+  }
+  const heard: unknown[] = [];
+  near!.on("test", (ids) => heard.push(ids));
+  way.lose();
+  await new Promise<void>((resolve) => near!.onRenewed(resolve));
+  other!.send("test", { id: "1" });
+  await until(() => heard.length > 0);
+  expect(heard).toEqual([{ id: "1" }]);
+});
+
+test(
+  "a server whose connections to the database were all lost without a word runs jobs again, and refuses ended keys",
+  async () => {
+    const url = await preparedDatabase();
+    const way = await wayTo(url);
+    const receiver = await new Receiver().start();
+    afterTest(() => receiver.stop());
+    const settings = { ...SETTINGS, OUTBOUND_ALLOW: "127.0.0.0/8" };
+    const server = await startServer({ ...settings, DATABASE_URL: way.url });
+    const { api: other } = await startServer({ ...settings, DATABASE_URL: url, WORKER: "off" });
+    const assistantId = await newAssistant(other, { name: "Ada" });
+    await other.gql(
+      "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }",
+      {
+        input: { url: receiver.url, secret: "a secret" },
+      },
+    );
+    const key = await other.post("/rest/v1/organization/keys", {}, 200);
+    const limited = server.api.as({ "X-API-Key": key.value });
+    await limited.get("/rest/v1/assistants", 200);
+
+    way.lose();
+    await other.delete(`/rest/v1/organization/keys/${key.id}`, 200);
+    const chatId = await newChat(other, assistantId);
+    await say(other, chatId, "Is anybody there?");
+    await receiver.until(1, ({ text }) => text.includes("Is anybody there?"));
+    await until(async () => (await limited.request("GET", "/rest/v1/assistants")).status === 401);
   },
   2 * SERVER_TIMEOUT_MS,
 );

@@ -3,12 +3,13 @@ import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Availability } from "../../availability";
+import { Silence } from "../connections/silence";
 import { NotificationSender } from "./notification-sender";
 
 type Ids = Readonly<Record<string, string>>;
 type ReceiveIds = (ids: Ids) => void;
 
-/** Exchanges notifications with other servers over its own connection, which is renewed when it breaks. */
+/** Exchanges notifications with other servers over its own connection, which is renewed when it breaks or is silent. */
 export class Listener {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private client: pg.Client | undefined;
@@ -39,7 +40,6 @@ export class Listener {
       connectionString: this.url,
       application_name: `parley listener ${this.about}`.trim(),
       connectionTimeoutMillis: 5_000,
-      keepAlive: true,
     });
     client.on("notification", ({ channel, payload, processId }) => {
       if (processId !== this.backend) this.emitter.emit(channel, JSON.parse(payload ?? "{}"));
@@ -48,6 +48,7 @@ export class Listener {
     client.on("end", () => void this.renew(client));
     try {
       await client.connect();
+      Silence.end(client);
       const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
       this.backend = rows[0]?.pid;
       for (const channel of this.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { Client, Pool, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
 import type { Logger } from "pino";
 import { whenReadOnly } from "../../database/connections/read-only";
+import { Silence } from "../../database/connections/silence";
 import type { PoolUse, WorkReports } from "../../ports/work-reports";
+
+/** With a time limit for opening alone: that of the pool would also end waits for a free connection. */
+class JobClient extends Client {
+  constructor(config?: ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
+}
 
 type Release = (release?: unknown) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
@@ -18,6 +26,8 @@ const FIRST_CONNECTIONS = 5;
 const START_MS = 3_000;
 /** An idle connection is closed after this time; a new one costs PostgreSQL as much as some hundred statements. */
 const IDLE_TIMEOUT_MS = 120_000;
+/** Time limit for opening a connection, in ms. */
+const CONNECT_TIMEOUT_MS = 5_000;
 /** How long the end of the pool waits for a database that does not close a connection, in ms. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -37,6 +47,7 @@ class JobPool extends Pool {
     super(config);
     this.on("connect", (client) => {
       this.open.add(client);
+      Silence.end(client);
       whenReadOnly(client, () => this.readOnly.add(client));
       client.once("end", () => this.open.delete(client));
     });
@@ -95,7 +106,7 @@ export function openJobPool(
   // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
   const options = "-c synchronous_commit=off";
   const pool = new JobPool({
-    connectionString,
+    ...{ connectionString, Client: JobClient },
     max: FIRST_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     application_name: "parley worker",
