@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import pino from "pino";
 import { connect } from "../../src/platform/database/connections/connect";
+import { openClient } from "../../src/platform/database/connections/open-client";
 import { Silence } from "../../src/platform/database/connections/silence";
 import { Listener } from "../../src/platform/database/notifications/listener";
 import { publicError } from "../../src/platform/errors";
@@ -59,6 +62,20 @@ test("a silent connection that works is kept, whether it is idle or its statemen
   await pool.query("select pg_sleep(0.3)");
   await new Promise((resolve) => setTimeout(resolve, 5 * Silence.limitMs));
   expect(await identify()).toEqual(before);
+});
+
+/** Whether the system probes an idle connection: its timer is that of keep-alive packets. */
+function isProbed({ localPort }: Socket): boolean {
+  const port = localPort!.toString(16).toUpperCase().padStart(4, "0");
+  const lines = ["tcp", "tcp6"].flatMap((name) => readFileSync(`/proc/net/${name}`, "utf8").split("\n"));
+  return lines.some((line) => new RegExp(`^ *\\d+: [0-9A-F]+:${port} \\S+ 01 \\S+ 02:`).test(line));
+}
+
+test("a command's connection is probed while its statement takes long, so that firewalls do not forget it", async () => {
+  const client = await openClient(process.env.TEST_POSTGRES!, "parley test");
+  afterTest(() => client.end());
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  await until(() => isProbed(stream));
 });
 
 test("a server whose connection for notifications was lost without a word hears the others again", async () => {

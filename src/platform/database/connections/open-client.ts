@@ -9,6 +9,8 @@ import { workerProblem } from "./worker-problem";
 
 /** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Idle time after which the system probes a connection, in ms: firewalls forget one after some minutes, and a statement may take hours. */
+const KEEP_ALIVE_MS = 30_000;
 /** Settings that name the database. An error about a URL names the first one that has it. */
 const SETTINGS = [
   "DATABASE_URL",
@@ -38,6 +40,8 @@ export async function openClient(url: string, name: string, options?: string): P
       connectionString: withVerification(url), // read by the constructor, with the certificates that it names
       application_name: name,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       options,
     });
     client.on("error", () => undefined); // without a listener, the end of the connection would end the process
