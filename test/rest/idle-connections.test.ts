@@ -11,7 +11,7 @@ const short = useApp({ KEEP_ALIVE_SECONDS: "1" });
 async function askOnce(url: string) {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   afterTest(() => socket.destroy());
-  socket.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  socket.write("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const [answer] = (await once(socket, "data")) as [Buffer];
   const [, seconds] = /\r\nKeep-Alive: timeout=(\d+)\r\n/.exec(answer.toString())!;
   return { socket, seconds: Number(seconds) };
