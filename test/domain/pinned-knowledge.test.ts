@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import pg from "pg";
 import { useApp } from "../support/app";
+import { someoneWaits } from "../support/database";
 import { newAssistant, newChat, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
 import { importerOf } from "../support/importers";
@@ -104,6 +106,22 @@ describe("the knowledge of a version", () => {
     await running.api.patch(`/rest/v1/assistants/${id}/chat`, { functions }, 200);
     const chatId = await newChat(running.api, id);
     expect(await cited(chatId, "Is there parking?")).toEqual([PARKING]);
+    expect((await stateOf(id)).files).toEqual([]);
+  });
+
+  test("is that of its version also for a search that begins before a change and ends after it", async () => {
+    await asks({ text: ["Fine."] });
+    const { id, fileIds } = await knowing(PARKING);
+    const chatId = await newChat(running.api, id);
+    const holder = new pg.Client({ connectionString: running.database.ownerUrl });
+    await holder.connect();
+    stops.push(() => holder.end());
+    await holder.query("begin; lock table passages in access exclusive mode");
+    const citing = cited(chatId, "Is there parking?");
+    await until(() => someoneWaits(running.database, "%passages%"));
+    await detach(id, fileIds[0]!);
+    await holder.query("commit");
+    expect(await citing).toEqual([PARKING]);
     expect((await stateOf(id)).files).toEqual([]);
   });
 

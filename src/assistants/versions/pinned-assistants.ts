@@ -14,7 +14,6 @@ import {
   type Kinds,
 } from "../configurations/configurations";
 import { storedSlotsIn, withSecrets, type SpokenKind } from "../history/function-secrets";
-import type { KnowledgeSource } from "../knowledge/knowledge";
 import { SecretSlots } from "../history/secret-slots";
 import { ChatDrafts } from "./chat-drafts";
 import { secretsInForce } from "./copied-secrets";
@@ -30,7 +29,7 @@ export interface PinnedAssistant extends Assistant {
 
 /** A configuration of a version. */
 export type PinnedConfiguration<K extends SpokenKind> = Identified<K> & {
-  /** The files that answers use, if they are others than those that the assistant has now. */
+  /** The files that answers use; undefined for those that the assistant has at the time. */
   readonly fileIds?: readonly string[];
 };
 
@@ -47,6 +46,9 @@ type Owner = Pick<PinnedAssistant, "id" | "template" | "pin">;
 
 /** A row with the number of the current version, read in the same statement: 1 if no versions are stored. */
 type WithVersion<R> = R & { readonly version: number };
+
+/** A configuration with the files that the assistant has in its current version, read in the same statement. */
+type WithFiles<R> = WithVersion<R> & { readonly currentFileIds: readonly string[] };
 
 /** Fields that switch a channel off. Their current values apply to all versions; a draft may switch the channel on for a try. */
 const LIVE_FIELDS = ["chatMode", "smsMode"];
@@ -112,31 +114,22 @@ export class PinnedAssistants {
     return { number, ...(draft && { draft }) };
   }
 
-  /** A configuration as a conversation runs it. Calls in the same tick share one statement. */
+  /** A configuration as a conversation runs it, with the files of the same version. Calls in the same tick share one statement. */
   async configuration<K extends SpokenKind>(kind: K, owner: Owner): Promise<PinnedConfiguration<K>> {
     const { id, template, pin } = owner;
     const configurations = this.scope.of(Configurations);
     if (template || !pin) return configurations.of(kind, owner);
-    const loader = this.scope.loader<WithVersion<Kinds[K]> | undefined>(`pinned.${kind}`, async (ids) => {
+    const loader = this.scope.loader<WithFiles<Kinds[K]> | undefined>(`pinned.${kind}`, async (ids) => {
       const rows = await this.scope.read(STATEMENTS[kind], [ids]);
       return ids.map((one) => rows.find(({ assistantId }) => assistantId === one)) as never; // rows of this kind
     });
     const row = await loader.load(id);
     if (!row) return configurations.of(kind, owner);
-    const { version, ...live } = row;
+    const { version, currentFileIds, ...live } = row;
     const values = await this.values(id, version, pin);
-    const fileIds = fileIdsIn(values);
     const own = await this.columnsOf(kind, id, values, pin);
     const shown = configurations.shown(kind, id, { ...live, ...own } as unknown as Kinds[K]); // all of its columns
-    return { ...shown, ...(fileIds && { fileIds }) };
-  }
-
-  /** What a conversation may look up during a turn: the assistant may have got other files since the turn began. */
-  async knowledge({ id, pin }: Owner, source: KnowledgeSource): Promise<KnowledgeSource> {
-    if (!pin || source.fileIds) return source;
-    const { [id]: version = pin.number } = await this.currentVersions([id]);
-    const fileIds = fileIdsIn(await this.values(id, version, pin));
-    return { resources: source.resources, ...(fileIds && { fileIds }) };
+    return { ...shown, fileIds: fileIdsIn(values) ?? currentFileIds };
   }
 
   /** Numbers of current versions by assistant. */
@@ -219,7 +212,9 @@ const statementOf = (kind: SpokenKind) =>
         ...COLUMNS[kind],
         db.raw(`coalesce((select version_heads.number from version_heads
   where version_heads.organization_id = $1
-    and version_heads.assistant_id = ${CONFIGURATIONS[kind]}.assistant_id), 1) as version`),
+    and version_heads.assistant_id = ${CONFIGURATIONS[kind]}.assistant_id), 1) as version, array(
+    select assistant_files.file_id from assistant_files where assistant_files.organization_id = $1
+      and assistant_files.assistant_id = ${CONFIGURATIONS[kind]}.assistant_id) as current_file_ids`),
       )
       .where("assistantId", db.raw("any(?::text[])", [$(1)])),
   );

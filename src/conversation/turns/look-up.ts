@@ -1,5 +1,4 @@
 import type { Scope } from "../../platform/database/scope";
-import { PinnedAssistants } from "../../assistants/versions/pinned-assistants";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelRequest } from "../../platform/ports/text-model";
@@ -113,8 +112,7 @@ export function searchTool(
       parameters: { type: "object", properties: { query }, required: ["query"] },
     },
     run: async (query) => {
-      const source = await scope.of(PinnedAssistants).knowledge(assistant, configuration);
-      const found = await scope.of(Knowledge).find(query, assistant.id, source);
+      const found = await scope.of(Knowledge).find(query, assistant.id, configuration);
       citations.push(...found.map(citationOf));
       if (configuration.preserveRagResult && found.length > 0) await storePassages(scope, chat.id, found);
       return found.length > 0
