@@ -6,6 +6,7 @@ import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat } from "../support/factories";
 import { upload } from "../support/files";
 import { newFlow } from "../support/flows";
+import { importerOf } from "../support/importers";
 
 const QUOTA = 3;
 /** The tests run the job themselves. */
@@ -24,6 +25,9 @@ const RESTORE = `mutation ($id: ID!, $number: Int!) { restoreAssistantVersion(as
 const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id version { number } } }";
 const SAVE = `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { basedOn } }`;
 const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
+const IMPORT = "mutation ($input: ImportAssistantInput!) { importAssistant(input: $input) { id } }";
+const IMPORT_VERSIONS = `mutation ($id: ID!, $versions: [ImportAssistantVersionInput!]!) { importAssistantVersions(assistantId: $id, versions: $versions) { imported existing } }`;
+const IMPORT_DEPLOYMENT = `mutation ($input: ImportDeploymentInput!) { importDeployment(input: $input) { assistantVersion } }`;
 const FILE = (name: string) =>
   `mutation ($id: ID!, $fileId: ID!) { ${name}(assistantId: $id, fileId: $fileId) { id } }`;
 const LONG = "A long prompt. ".repeat(100);
@@ -46,6 +50,12 @@ const age = async () => {
       [organizationId, id, number, new Date(created_at.getTime() - 7_200_000)],
     );
 };
+/** Makes the last use of the keys this long ago. */
+const idle = (time: string) =>
+  running.database.query(
+    `update api_keys set last_used_at = now() - $2::interval where organization_id = $1`,
+    [organizationId, time],
+  );
 const count = async (table: string, id: string): Promise<number> =>
   (await running.database.query(`select from ${table} where assistant_id = $1`, [id])).length;
 
@@ -147,6 +157,29 @@ describe("versions beyond the quota", () => {
       { chatId, id },
     );
     expect([chat.version, log.version]).toEqual([null, null]);
+  });
+
+  test("stay while an import is under way, which names them last, and for a day after it", async () => {
+    const importer = await importerOf(api);
+    const made = { actor: "operator", createdAt: "2025-01-01T00:00:00.000Z" };
+    const id = "moved";
+    await importer.gql(IMPORT, { input: { id, name: "Moved", version: { ...made, number: 9 } } });
+    const versions = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => ({ ...made, number, document: {} }));
+    await importer.gql(IMPORT_VERSIONS, { id, versions: versions.slice(0, 5) });
+    await idle("2 days");
+    // An import that goes on finds some of the versions.
+    const { importAssistantVersions } = await importer.gql(IMPORT_VERSIONS, { id, versions });
+    expect(importAssistantVersions).toEqual({ imported: 3, existing: [1, 2, 3, 4, 5] });
+    await remove();
+    const input = { id: "pinned", type: "API", enabled: true, assistantId: id, assistantVersion: 2 };
+    const { importDeployment } = await importer.gql(IMPORT_DEPLOYMENT, { input });
+    expect(importDeployment).toEqual({ assistantVersion: 2 });
+    await idle("23 hours");
+    await remove();
+    expect(await kept(id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    await idle("25 hours");
+    await remove();
+    expect(await kept(id)).toEqual([2, 8, 9]);
   });
 
   test("lose the secrets of functions and the files that only they had", async () => {

@@ -1,3 +1,4 @@
+import { noteImport } from "../../account/organization/importing";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf, Statement } from "../../platform/database/statement";
 import { invalid, type Problem } from "../../platform/errors";
@@ -48,6 +49,7 @@ export async function importVersions(
   }
   const fileIds = [...unique.values()].flatMap(({ document }) => document.fileIds ?? []);
   await scope.of(AttachedFiles).addUnattached(assistantId, fileIds);
+  await noteImport(scope);
   scope.forget();
   return { imported: unique.size, existing: numbers.filter((number) => !unique.has(number)) };
 }

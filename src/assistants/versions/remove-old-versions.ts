@@ -1,4 +1,5 @@
 import { jobOf } from "../../account/audit/note";
+import { isImporting } from "../../account/organization/importing";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
@@ -42,11 +43,15 @@ async function removeBatch(scope: Scope): Promise<boolean> {
   return seen === BATCH_SIZE && removed > 0;
 }
 
-/** Removes versions of an assistant, unless something has begun to use them. @returns how many */
+/**
+ * Removes versions of an assistant, unless something has begun to use them. None while an import is under way, which stores
+ * versions before the deployments and drafts that use them.
+ * @returns how many
+ */
 async function removeOf(scope: Scope, assistantId: string, found: readonly number[]): Promise<number> {
   const operation = jobOf("assistants.removeVersions", "Assistant", null);
   return scope.audited(operation).transaction(async (scope) => {
-    if (!(await scope.of(VersionKeeper).lock(assistantId))) return 0;
+    if (!(await scope.of(VersionKeeper).lock(assistantId)) || (await isImporting(scope))) return 0;
     const inUse = await versionsInUse(scope, assistantId);
     const numbers = found.filter((number) => !inUse.includes(number));
     if (numbers.length === 0) return 0;
