@@ -137,6 +137,43 @@ describe("a secret", () => {
     ]);
   });
 
+  test("of one of two functions with one name and address does not become that of the other", async () => {
+    const { place, api } = await fresh();
+    const twin = (variable: string) =>
+      `    - name: twin\n      serverUrl: https://example.com\n      secretKey: \${${variable}}\n`;
+    const write = (...variables: string[]) =>
+      place.write(
+        "assistants/a.yaml",
+        `key: a\nname: A\nchat:\n  functions:\n${variables.map(twin).join("")}`,
+      );
+    const set = new Workplace(place.folder, place.running, { ...SECRETS, ONE: "one", TWO: "two" });
+    const secrets = async () => {
+      const { data } = (await api.gql("{ assistants { data { key chat { functions } } } }")).assistants;
+      const { functions } = data.find(({ key }: { key: string }) => key === "a").chat;
+      return functions.map(({ secretKey }: { secretKey?: string }) => secretKey);
+    };
+    const problem = (place: string, variable: string, reason: string) =>
+      `assistants/a.yaml:${place}: The function "twin" needs the environment variable ${variable}, which is not set: ${reason}.\n`;
+    write("ONE");
+    expect((await set.run(["apply", "."])).code).toBe(0);
+    write("ONE", "TWO");
+    expect(await place.run(["apply", "."])).toMatchObject({
+      code: 1,
+      stderr: problem("10:18", "TWO", "the server has no secret for it yet"),
+    });
+    expect((await set.run(["apply", "."])).code).toBe(0);
+    write("TWO");
+    const unclear =
+      "the server has several functions with this name and address, so it is unclear whose secret to keep";
+    expect(await place.run(["apply", "."])).toMatchObject({
+      code: 1,
+      stderr: problem("7:18", "TWO", unclear),
+    });
+    expect(await secrets()).toEqual(["one", "two"]);
+    expect((await set.run(["apply", "."])).code).toBe(0);
+    expect(await secrets()).toEqual(["two"]);
+  });
+
   test("stays if its variable is not set, and changes with it", async () => {
     const { place, api } = await fresh();
     await place.run(["apply", "."]);

@@ -152,6 +152,91 @@ describe.each(FORMATS)("a secret of a function in the %s format that becomes %s"
   });
 });
 
+describe("functions with one name and origin", () => {
+  const STORED = { stored: true };
+  const twin = (path: string, secretKey?: unknown) => ({
+    ...{ name: "one", serverUrl: `${ORIGIN}/${path}` },
+    ...(secretKey !== undefined && { secretKey }),
+  });
+  const UNCLEAR =
+    'chat.functions: several functions had the name "one" and one origin, so it is unclear whose secrets stay, and they have none. Send them again.';
+  const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) { updateAssistantDocument(assistantId: $id, input: $input) { version { number } } }`;
+  const SAVE = `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { document } }`;
+  const PUBLISH = `mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { version { number } } }`;
+  const ask = async (document: string, variables: object) => {
+    const { body } = await running.api.graphql(document, variables as Record<string, unknown>);
+    expect(body.errors).toBeUndefined();
+    return aboutSecrets(body.extensions.warnings ?? []);
+  };
+  /** A list with such functions has other warnings, too. */
+  const aboutSecrets = (warnings: readonly string[]) => warnings.filter((text) => text.includes("secret"));
+  /** Ways to change functions. Each returns what the caller is warned about. */
+  const WAYS: [string, (id: string, functions: readonly unknown[]) => Promise<string[]>][] = [
+    [
+      "PATCH",
+      async (id, functions) => {
+        const path = `/rest/v1/assistants/${id}/chat`;
+        const { headers, status } = await running.api.request("PATCH", path, { functions });
+        expect(status).toBe(200);
+        const texts = headers.get("warning")?.matchAll(/\d+ \S+ "((?:[^"\\]|\\.)*)"/g) ?? [];
+        return aboutSecrets([...texts].map(([, text]) => text!.replaceAll('\\"', '"')));
+      },
+    ],
+    ["updateAssistantDocument", (id, functions) => ask(CHANGE, { id, input: { chat: { functions } } })],
+    [
+      "a published draft",
+      async (id, functions) => {
+        const warnings = await ask(SAVE, { id, input: { chat: { functions } } });
+        return [...warnings, ...(await ask(PUBLISH, { id }))];
+      },
+    ],
+  ];
+
+  test.each(WAYS)("keep their secrets by %s while there are as many", async (_, change) => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A"), twin("b", "B")]);
+    expect(await change(id, [{ name: "new" }, twin("x", STORED), twin("y", STORED)])).toEqual([]);
+    expect(await shown(id)).toEqual([undefined, "A", "B"]);
+  });
+
+  test.each(WAYS)("have none by %s once it is unclear which is gone", async (_, change) => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A"), twin("b", "B"), twin("c", "C")]);
+    expect(await change(id, [twin("b", STORED), twin("c", "C")])).toEqual([UNCLEAR]);
+    expect(await shown(id)).toEqual([undefined, "C"]);
+  });
+
+  test.each(WAYS)("keep by %s the secret that all of them have", async (_, change) => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A"), twin("b", "A"), twin("c", "A")]);
+    expect(await change(id, [twin("b", STORED), twin("c", STORED)])).toEqual([]);
+    expect(await shown(id)).toEqual(["A", "A"]);
+  });
+
+  test.each(WAYS)("have the secrets that %s sends", async (_, change) => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A"), twin("b", "B"), twin("c", "C")]);
+    expect(await change(id, [twin("a", "A"), twin("b", "C")])).toEqual([]);
+    expect(await shown(id)).toEqual(["A", "C"]);
+  });
+
+  test("have none once a draft has more of them or fewer than before", async () => {
+    const id = await newAssistant(running.api);
+    await ask(SAVE, { id, input: { chat: { functions: [twin("a", "A"), twin("b", "B")] } } });
+    expect(await ask(SAVE, { id, input: { chat: { functions: [twin("b", STORED)] } } })).toEqual([UNCLEAR]);
+    expect(await ask(PUBLISH, { id })).toEqual([]);
+    expect(await shown(id)).toEqual([undefined]);
+  });
+
+  test("have none in a restored version with more of them than now", async () => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A"), twin("b", "B"), twin("c", "C")]); // version 2
+    await patch(id, [twin("b", "B"), twin("c", "C")]);
+    expect(await ask(RESTORE, { id, number: 2 })).toEqual([UNCLEAR]);
+    expect(await shown(id)).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe("a secret that an earlier release kept for the server of a function", () => {
   const SLOT = JSON.stringify(["chat", "one", "secret", ORIGIN]);
   /** Seals a value of a table as that release did. */
@@ -210,7 +295,10 @@ describe("a secret that an earlier release kept for the server of a function", (
       id,
       await sealedFor("assistant_drafts", id, secrets),
     ]);
-    await running.api.gql("mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { id } }", { id });
+    await running.api.gql(
+      "mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { version { number } } }",
+      { id },
+    );
     expect(await shown(id)).toEqual(["of the draft"]);
   });
 });

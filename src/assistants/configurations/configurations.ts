@@ -11,6 +11,7 @@ import { notFound } from "../../platform/errors";
 import { isSpoken, warnOfLostSecrets, withoutSecrets, type SpokenKind } from "../history/function-secrets";
 import { HAS_VERSION, isLong, valuesOf, versionParts } from "../history/kept-content";
 import { secretParts, SecretSlots } from "../history/secret-slots";
+import { warnOfUnclearSecrets } from "../history/twin-functions";
 import { VersionKeeper } from "../history/version-keeper";
 import { Templates } from "./templates";
 import {
@@ -206,14 +207,16 @@ export class Configurations {
   ): Promise<object | undefined> {
     const change = await this.scope.of(SecretSlots).changeOf(assistantId, kind, changes.functions);
     if (!change) return undefined;
-    const { functions, lost, secrets } = change;
+    const { functions, lost, unclear, secrets } = change;
     const kept = withoutSecrets(kind, functions);
     const updates = UPDATES[kind].of(Object.keys(changes.values), changes.hasLong || isLong(kept));
     const values = Object.values({ ...changes.values, functions });
     const author = this.scope.of(VersionKeeper).author();
     const given = [assistantId, ...values, author, kept, ...secrets, isUnversioned];
     const [row] = await this.scope.change(updates, given);
-    if (row) warnOfLostSecrets(this.scope, kind, lost);
+    if (!row) return undefined;
+    warnOfLostSecrets(this.scope, kind, lost);
+    warnOfUnclearSecrets(this.scope, kind, unclear);
     return row;
   }
 

@@ -12,7 +12,11 @@ export const isSpoken = (kind: string): kind is SpokenKind => SPOKEN_KINDS.some(
 const STORED_TEXT = JSON.stringify({ stored: true });
 
 /** A place for a secret in a list of functions. */
-interface SecretPlace {
+export interface SecretPlace {
+  /** Index of the function. */
+  readonly index: number;
+  /** The same for all functions with one name and origin, and for all without a name and with one origin. */
+  readonly twins: string;
   /** Names the kind of configuration, the function, and the origin of its URL. */
   readonly slot: string;
   /** The secret; `STORED` for the stored one, `UNUSABLE` for a value that is no text, undefined for none. */
@@ -21,7 +25,7 @@ interface SecretPlace {
   readonly key: string;
 }
 
-const STORED = Symbol("stored");
+export const STORED = Symbol("stored");
 const UNUSABLE = Symbol("unusable");
 
 /** Secrets by slot. */
@@ -74,6 +78,12 @@ export const withSecrets = (kind: SpokenKind, text: string, stored: SecretsBySlo
       : undefined,
   );
 
+/** The list without the requests for the stored secrets of some slots. */
+export const withoutRequests = (kind: SpokenKind, text: string, slots: readonly string[]): string =>
+  changed(kind, text, ({ slot, secret }) =>
+    secret === STORED && slots.includes(slot) ? { value: undefined } : undefined,
+  );
+
 /** The function of a slot, with its name as JSON. */
 export function functionOf(slot: string): { kind: string; name: string } {
   const [kind, name] = JSON.parse(slot.replace(/ \d+$/, "")) as [string, unknown]; // as placesIn made it
@@ -106,21 +116,22 @@ function changed(
  * A secret stands beside the URL of a function, or as `secret` beside the URL of its server. Both places have the same slot,
  * so that a secret is replaced or removed in either format. The place that the format of the function uses comes first.
  */
-function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
+export function placesIn(kind: SpokenKind, functions: unknown): SecretPlace[] {
   const taken = new Map<string, number>();
   return (Array.isArray(functions) ? (functions as unknown[]) : [])
     .filter(isObject)
     .flatMap((item, index) => {
-      const { name = `#${index + 1}` } = isObject(item.function) ? item.function : item;
+      const { name: own } = isObject(item.function) ? item.function : item;
+      const name = own === undefined ? `#${index + 1}` : own;
       const places = [{ object: item, key: "secretKey", url: item.serverUrl }];
       if (isObject(item.server)) places.push({ object: item.server, key: "secret", url: item.server.url });
       if (isObject(item.function)) places.reverse();
       return places.map(({ object, key, url }) => {
-        const slot = slotOf(kind, name, originOf(url));
+        const [slot, twins] = [name, own].map((one) => slotOf(kind, one, originOf(url))) as [string, string];
         const number = (taken.get(slot) ?? 0) + 1;
         taken.set(slot, number);
         const secret = secretOf(object[key]);
-        return { object, key, secret, slot: number === 1 ? slot : `${slot} ${number}` };
+        return { index, twins, object, key, secret, slot: number === 1 ? slot : `${slot} ${number}` };
       });
     });
 }

@@ -10,11 +10,13 @@ import {
   storedFormsOf,
   SPOKEN_KINDS,
   storedSlotsIn,
+  withoutRequests,
   withSecrets,
   type SecretsBySlot,
   type Slots,
   type SpokenKind,
 } from "./function-secrets";
+import { unclearSlotsIn } from "./twin-functions";
 
 type LiveFunctions = Readonly<Record<SpokenKind | "assistantId", string>>;
 
@@ -31,6 +33,8 @@ interface FunctionsChange {
   readonly functions: string;
   /** The slots that ask for a stored secret, and have none. */
   readonly lost: readonly string[];
+  /** Those that ask for one, but it is unclear for which. */
+  readonly unclear: readonly string[];
   /** The values of `secretParts`: the functions before, the slots whose secrets are in use again, and those to keep. */
   readonly secrets: readonly [before: string, used: readonly string[], removed: string];
 }
@@ -76,14 +80,16 @@ export class SecretSlots {
 
   /**
    * Works out a change of functions, for a statement with `secretParts`.
-   * @param next the new functions, in which `{"stored":true}` stands for a stored secret
+   * @param given the new functions, in which `{"stored":true}` stands for a stored secret
    * @returns undefined if there is no such assistant
    */
-  async changeOf(assistantId: string, kind: SpokenKind, next: string): Promise<FunctionsChange | undefined> {
-    const slots = slotsIn(kind, next);
+  async changeOf(assistantId: string, kind: SpokenKind, given: string): Promise<FunctionsChange | undefined> {
+    const slots = slotsIn(kind, given);
     const [former] = await this.scope.read(FORMER[kind], [assistantId, storedFormsOf(slots)]);
     if (!former) return undefined;
     const live = slotsWithSecrets(kind, former.functions);
+    const unclear = unclearSlotsIn(kind, given, former.functions);
+    const next = withoutRequests(kind, given, unclear);
     const asked = storedSlotsIn(kind, next);
     const kept = former.kept ?? {};
     const opened = Object.entries(kept)
@@ -94,6 +100,7 @@ export class SecretSlots {
     return {
       functions: asked.length > 0 ? withSecrets(kind, next, stored) : next,
       lost: asked.filter((slot) => !Object.hasOwn(stored, slot)),
+      unclear,
       secrets: [former.functions, Object.keys(kept), JSON.stringify(Object.fromEntries(removed))],
     };
   }

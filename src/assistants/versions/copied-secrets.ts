@@ -19,6 +19,15 @@ export function secretsInForce(copied: SecretsBySlot, stored: SecretsBySlot): Se
 const digestOf = (secret: string | undefined): string =>
   secret === undefined ? "" : hash("sha256", secret, "base64");
 
-/** A draft keeps no copy of a secret that is stored anyway: publishing it later would bring back one that was replaced. */
-export const changedSecrets = (current: SecretsBySlot, given: SecretsBySlot): SecretsBySlot =>
-  Object.fromEntries(Object.entries(given).filter(([slot, secret]) => secret !== current[slot]));
+/**
+ * A draft keeps no copy of a secret that is stored anyway: publishing it later would bring back one that was replaced.
+ * @param kept slots for which publishing could not tell which stored secret is meant
+ */
+export const changedSecrets = (
+  current: SecretsBySlot,
+  given: SecretsBySlot,
+  kept: readonly string[],
+): SecretsBySlot =>
+  Object.fromEntries(
+    Object.entries(given).filter(([slot, secret]) => secret !== current[slot] || kept.includes(slot)),
+  );

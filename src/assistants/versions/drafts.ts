@@ -4,28 +4,22 @@ import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { Assistants, type Assistant, type AssistantInput } from "../assistants/assistants";
 import type { ConfigurationWarning } from "../assistants/warnings";
-import {
-  lostSlotsIn,
-  secretsOfStored,
-  warnOfLostSecrets,
-  type SecretsBySlot,
-} from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { checkVersion } from "./check-version";
 import { checkedDocument } from "./checked-document";
-import { changedSecrets, copiedSecrets } from "./copied-secrets";
+import { copiedSecrets } from "./copied-secrets";
 import { differences, type DocumentChange } from "./differences";
 import {
   documentOf,
   fileIdsIn,
-  functionsIn,
   withKnownSecrets,
   type Document,
   type DocumentValues,
   type PartialDocument,
 } from "./document";
 import { documentWarnings, warnOfChanges } from "./document-warnings";
+import { columnsWith, secretsOfDraft } from "./draft-secrets";
 import { liveValues } from "./live-values";
 import type { DraftCopy } from "./pins";
 import { Versions, type ChangedAssistant } from "./versions";
@@ -72,7 +66,7 @@ export class Drafts {
   async copy(assistantId: string): Promise<DraftCopy> {
     const draft = await this.found(assistantId);
     const stored = await this.scope.of(SecretSlots).current(assistantId);
-    return { content: draft.content, secrets: copiedSecrets(this.secretsOf(draft), stored) };
+    return { content: draft.content, secrets: copiedSecrets(secretsOfDraft(this.scope, draft), stored) };
   }
 
   /** The current document of the assistant with the changes of a draft, as publishing it would make it. */
@@ -80,7 +74,7 @@ export class Drafts {
     const versions = this.scope.of(Versions);
     const assistant = await this.scope.of(Assistants).byIdIncludingDeleted(assistantId);
     const current = await versions.values(await versions.current(assistant));
-    const secrets = this.secretsOf(await this.row(assistantId));
+    const secrets = secretsOfDraft(this.scope, await this.row(assistantId));
     const stored = await this.scope.of(SecretSlots).loaded(assistantId);
     const document = documentOf({ ...current, ...withKnownSecrets(content, { ...stored, ...secrets }) });
     return { ...document, fileIds: await this.existing(document.fileIds) };
@@ -108,19 +102,15 @@ export class Drafts {
     return this.scope.transaction(async (scope) => {
       const number = await lockedVersion(scope, assistantId);
       const drafts = scope.of(Drafts);
-      const { values, secrets: given } = await checkedDocument(scope, input);
-      const current = await scope.of(SecretSlots).current(assistantId);
+      const checked = await checkedDocument(scope, input);
       const draft = kept ? undefined : await drafts.row(assistantId);
-      const secrets = { ...drafts.secretsOf(draft), ...given };
-      for (const [kind, text] of functionsIn(values))
-        warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, { ...current, ...secrets }));
-      await scope.of(AttachedFiles).addUnattached(assistantId, fileIdsIn(values) ?? []);
+      const columns = await columnsWith(scope, assistantId, draft, checked);
+      await scope.of(AttachedFiles).addUnattached(assistantId, fileIdsIn(checked.values) ?? []);
       const [stored] = await scope
         .insert("assistant_drafts", {
           assistantId,
           basedOn: draft?.basedOn ?? number,
-          content: { ...draft?.content, ...values },
-          sealedSecrets: drafts.sealed(assistantId, changedSecrets(current, secrets)),
+          ...columns,
           updatedAt: currentDate(),
           ...kept,
         })
@@ -142,7 +132,7 @@ export class Drafts {
       const number = await lockedVersion(scope, assistantId);
       const draft = await scope.of(Drafts).found(assistantId);
       checkVersion(number, ifVersion);
-      const secrets = scope.of(Drafts).secretsOf(draft);
+      const secrets = secretsOfDraft(scope, draft);
       const isChanged = await writeDocument(scope, assistantId, { values: draft.content, secrets, note });
       if (!isChanged && note) warnOfNoChange(scope);
       await warnOfChanges(scope, documentOf(draft.content), documentOf(await liveValues(scope, assistantId)));
@@ -224,22 +214,6 @@ export class Drafts {
   private async existing(fileIds: readonly string[]): Promise<string[]> {
     const files = await Promise.all(fileIds.map((id) => rowById(this.scope, "files", id)));
     return fileIds.filter((_, index) => files[index]);
-  }
-
-  private secretsOf(draft: DraftRow | undefined): SecretsBySlot {
-    if (!draft?.sealedSecrets) return {};
-    const { crypto } = this.scope.ports;
-    const text = crypto.open(draft.sealedSecrets, this.context(draft.assistantId));
-    return secretsOfStored(JSON.parse(text) as SecretsBySlot); // as `sealed` wrote it
-  }
-
-  private sealed(assistantId: string, secrets: SecretsBySlot): string | null {
-    if (Object.keys(secrets).length === 0) return null;
-    return this.scope.ports.crypto.seal(JSON.stringify(secrets), this.context(assistantId));
-  }
-
-  private context(assistantId: string): string {
-    return `${this.scope.organizationId}/assistant_drafts/${assistantId}`;
   }
 }
 

@@ -9,14 +9,17 @@ import {
   lostSlotsIn,
   storedSlotsIn,
   warnOfLostSecrets,
+  withoutRequests,
   withSecrets,
   type SecretsBySlot,
+  type SpokenKind,
 } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
+import { unclearSlotsIn, warnOfUnclearSecrets } from "../history/twin-functions";
 import { VersionKeeper, type KeptVersion } from "../history/version-keeper";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { liveValues } from "./live-values";
-import { fileIdsIn, functionsIn, rowsOf, type DocumentValues } from "./document";
+import { fileIdsIn, functionsIn, nameOf, rowsOf, type DocumentValues } from "./document";
 
 interface Writing {
   readonly values: DocumentValues;
@@ -61,10 +64,10 @@ export async function writeDocument(
     ([name, value]) => rotated.includes(name) || !isDeepStrictEqual(value, live[name]),
   );
   const written = Object.fromEntries(changed);
-  for (const [kind, text] of functionsIn(written)) {
-    warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, secrets));
-    const functions = withSecrets(kind, text, secrets);
-    written[`${kind}.functions`] = functions;
+  for (const [kind, asking] of functionsIn(written)) {
+    const name = nameOf(kind, "functions");
+    const former = { functions: live[name] as string, current, given };
+    const functions = (written[name] = withFormerSecrets(scope, kind, asking, former));
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
   }
   const { assistant, configurations } = rowsOf(written);
@@ -83,6 +86,29 @@ export async function writeDocument(
   await scope.of(VersionKeeper).record(assistantId, note, version);
   scope.forget();
   return changed.length > 0;
+}
+
+interface Former {
+  /** The list of functions so far. */
+  readonly functions: string;
+  readonly current: SecretsBySlot;
+  readonly given: SecretsBySlot;
+}
+
+/** Functions with the secrets that they ask for. Warns the caller about those that have none. */
+function withFormerSecrets(
+  scope: Scope,
+  kind: SpokenKind,
+  asking: string,
+  { functions, current, given }: Former,
+): string {
+  const secrets = { ...current, ...given };
+  const asked = unclearSlotsIn(kind, asking, functions, current);
+  const unclear = asked.filter((slot) => !Object.hasOwn(given, slot));
+  warnOfUnclearSecrets(scope, kind, unclear);
+  const text = withoutRequests(kind, asking, unclear);
+  warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, secrets));
+  return withSecrets(kind, text, secrets);
 }
 
 /** Tells the caller that a change had no effect. */

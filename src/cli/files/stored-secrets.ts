@@ -33,15 +33,11 @@ export function withStoredSecrets(
     const stored = placesIn(((before?.[channel] as Fields | undefined)?.functions ?? []) as Fields[]);
     const places = placesIn(after.functions as Fields[]);
     const functions = after.functions.map((item: Fields, index) =>
-      withStoredSecret(
-        item,
-        { stored, places: places.filter((place) => place.index === index) },
-        (path, sentence, reason = none) => {
-          problems.push(
-            local.file.problemAt([channel, "functions", index, ...path], `${sentence}: ${reason}.`),
-          );
-        },
-      ),
+      withStoredSecret(item, { stored, places, index }, (path, sentence, reason = none) => {
+        problems.push(
+          local.file.problemAt([channel, "functions", index, ...path], `${sentence}: ${reason}.`),
+        );
+      }),
     );
     return [[channel, { ...after, functions }] as const];
   });
@@ -79,34 +75,56 @@ function placesIn(functions: readonly Fields[]): SecretPlace[] {
 
 interface Places {
   readonly stored: readonly SecretPlace[];
-  /** Those of the function. */
   readonly places: readonly SecretPlace[];
+  /** Index of the function. */
+  readonly index: number;
 }
 
 function withStoredSecret(
   item: Fields,
-  { stored, places }: Places,
+  { stored, places, index }: Places,
   refuse: (path: Path, sentence: string, reason?: string) => void,
 ): Fields {
   const name = nameOfFunction(item);
-  const known = stored.filter((one) => one.name === name && one.secret instanceof Secret);
   return withServers(item, ({ path, fields, secret }) => {
     const own = fields[secret];
     if (!(own instanceof Secret) || own.value !== undefined) return fields;
-    const { origin, number } = places.find((place) => equal(place.path, path))!; // of this function
-    const same = known.filter((one) => one.origin === origin);
-    const match = same.find((one) => one.number === number);
-    const { secret: found } = match ?? same[0] ?? {};
+    const place = places.find((one) => one.index === index && equal(one.path, path))!; // of this function
+    const [twins, same] = [places, stored].map((all) => all.filter((one) => isTwin(one, place)));
+    const isUnclear = areUnclear(twins!, same!);
+    const match = same!.find((one) => one.secret instanceof Secret && one.number === place.number);
+    const other = countOf(twins!) === 1 ? same!.find((one) => one.secret instanceof Secret) : undefined;
+    const { secret: found } = (isUnclear ? undefined : (match ?? other)) ?? {};
     // The server knows functions without a name by their index, which may have changed.
     if (found instanceof Secret)
       return { ...fields, [secret]: new Secret(found.value, undefined, match !== undefined && name !== "") };
+    const isElsewhere = stored.some(
+      (one) => one.name === name && one.origin !== place.origin && one.secret instanceof Secret,
+    );
+    const reason = isUnclear
+      ? "the server has several functions with this name and address, so it is unclear whose secret to keep"
+      : "the stored secret is for another address";
     refuse(
       [...path, secret],
       `The function "${name}" needs the environment variable ${own.variable}, which is not set`,
-      known.length > 0 ? "the stored secret is for another address" : undefined,
+      isUnclear || isElsewhere ? reason : undefined,
     );
     return fields;
   });
+}
+
+const isTwin = (one: SecretPlace, other: SecretPlace): boolean =>
+  one.name === other.name && one.origin === other.origin;
+
+const countOf = (places: readonly SecretPlace[]): number => new Set(places.map(({ index }) => index)).size;
+
+/** Whether the server had several functions with different secrets, and the file has more of them or fewer. */
+function areUnclear(twins: readonly SecretPlace[], stored: readonly SecretPlace[]): boolean {
+  const secrets = [...new Set(stored.map(({ index }) => index))].map(
+    (index) => stored.find((one) => one.index === index && one.secret instanceof Secret)?.secret,
+  );
+  const values = new Set(secrets.map((secret) => (secret as Secret | undefined)?.value));
+  return values.size > 1 && countOf(twins) !== countOf(stored);
 }
 
 function originOf(url: unknown): string | undefined {
