@@ -6,6 +6,7 @@ import COMMANDS from "./commands.json";
 import { inFolderOfCaller } from "./folder-of-caller";
 import { Application } from "./files/apply";
 import { Connection } from "./files/connection";
+import { possibleConflictsInFiles } from "./files/file-conflicts";
 import { readFolder, type LocalRecord } from "./files/folder";
 import { KIND_NAMES, KINDS, type KnowledgeFile } from "./files/kinds";
 import { makePlan, type Plan, type Step } from "./files/plan";
@@ -107,7 +108,8 @@ async function validate(folder: string, { url, key, waiting }: Options): Promise
   const schemas = url ? await new Connection(url, key ?? "", waiting).schemas(KIND_NAMES) : OWN_SCHEMAS;
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
-  for (const line of [...records.flatMap(({ warnings }) => warnings), ...unknownFunctions(records)])
+  const warnings = records.flatMap((record) => record.warnings);
+  for (const line of [...warnings, ...possibleConflictsInFiles(records), ...unknownFunctions(records)])
     print(line);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];

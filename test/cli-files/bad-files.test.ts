@@ -430,8 +430,18 @@ test("a merge conflict left in a file is refused once with its place, and a text
   for (const command of ["validate", "diff", "apply"])
     expect(await place.run([command, "."])).toMatchObject({
       code: 1,
-      stderr: `assistants/a.md:2:1: ${MESSAGE}\nassistants/a.txt:1:1: ${MESSAGE}\n`,
+      stderr: `assistants/a.md:2:1: ${MESSAGE}\n`,
     });
+  place.write("assistants/a.md", "Hello\n");
+  for (const command of ["diff", "apply"])
+    expect(await place.run([command, "."])).toMatchObject({
+      code: 1,
+      stderr: `assistants/a.txt:1:1: ${MESSAGE} If the file is meant to have them, attach it to an assistant on the server first.\n`,
+    });
+  expect(await place.run(["validate", "."])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^assistants\/a\.txt:1:1: Warning: The text contains a merge conflict\./),
+  });
   place.write("assistants/b.yaml", `key: b\n${conflict.replace("One", "name: B").replace("Two", "name: C")}`);
   place.write(
     "assistants/c.yaml",

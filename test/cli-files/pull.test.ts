@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { upload } from "../support/files";
 import { snippetsOf } from "../support/snippets";
 import { emptyFolder } from "../support/server";
 import { Workplace } from "./folders";
@@ -704,6 +705,30 @@ describe("attached files", () => {
     expect(await again.run(["pull", "."])).toMatchObject(DONE);
     expect(listed(again, "a")).toEqual(["a/files/a.txt", "a/files/b.txt", "a/files/c.txt"]);
     expect(listed(again, "b")).toEqual(["b/files/b.txt", "b/files/c.txt"]);
+  });
+});
+
+test("an attached file with a merge conflict stays as it was uploaded, and another one is refused", async () => {
+  const conflict = "<<<<<<< HEAD\nOne\n=======\nTwo\n>>>>>>> branch\n";
+  const { api, place } = await organization({
+    "assistants/a.yaml": "key: a\nname: A\nfiles: [git.md]\n",
+    "assistants/git.md": "About git.",
+  });
+  const [{ id: assistantId }] = (await api.gql("{ assistants { data { id } } }")).assistants.data;
+  const attach =
+    "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
+  const { id: fileId } = await upload(api, { name: "guide.md", content: conflict });
+  await api.gql(attach, { assistantId, fileId });
+  expect(await place.run(["pull", "."])).toMatchObject(DONE);
+  expect(place.read("assistants/a/files/guide.md")).toBe(conflict);
+  for (const command of ["validate", "diff", "apply"])
+    expect(await place.run([command, "."])).toMatchObject(DONE);
+  place.replace("assistants/a.yaml", "name: A", "name: B");
+  expect(await place.run(["apply", "."])).toMatchObject(DONE);
+  place.write("assistants/git.md", conflict.replace("One", "Another"));
+  expect(await place.run(["apply", "."])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^assistants\/git\.md:1:1: The text contains a merge conflict: .*\n$/),
   });
 });
 

@@ -19,3 +19,9 @@ export function conflictIn(text: string, isIndented = false): { line: number; co
   }
   return undefined;
 }
+
+/** The place of a merge conflict in a file, as `file:line:column`. */
+export function placeOfConflict(path: string, content: Buffer): string | undefined {
+  const place = conflictIn(content.toString());
+  return place && `${path}:${place.line}:${place.column}`;
+}

@@ -1,5 +1,6 @@
 import { changedFields, changesBetween, equal, type Change } from "./changes";
 import { shownChanges } from "./shown-changes";
+import { conflictsInFiles } from "./file-conflicts";
 import type { LocalRecord } from "./folder";
 import { fieldsOfGraph, namesOfNodes, shortEdge, shortNode, type Graph, type NamedGraph } from "./graph";
 import { KIND_NAMES, Secret, type Fields } from "./kinds";
@@ -45,7 +46,10 @@ export async function makePlan(
   const others = remote.records.filter(
     ({ kind, key }) => key !== null && !local.some((one) => one.kind === kind && one.key === key),
   );
-  const problems = brokenReferences(local, remote, prune ? others : []);
+  const problems = [
+    ...conflictsInFiles(local, remote.records),
+    ...brokenReferences(local, remote, prune ? others : []),
+  ];
   const steps: Step[] = [];
   for (const record of inOrder(local)) {
     const step = await stepFor(record, remote, reading, problems);

@@ -17,7 +17,7 @@ import {
   type Fields,
   type KnowledgeFile,
 } from "./kinds";
-import { conflictIn, LEFT_CONFLICT } from "./merge-conflict";
+import { LEFT_CONFLICT, placeOfConflict } from "./merge-conflict";
 import { expanded, mistakenVariables, variablesIn } from "./variables";
 import { isAbsolutePath, isInside } from "./write-files";
 import type { Path, YamlFile } from "./yaml-file";
@@ -37,6 +37,8 @@ export interface LocalFile extends KnowledgeFile {
   readonly type: string;
   /** In bytes. */
   readonly size: number;
+  /** Where its text has a merge conflict, as `file:line:column`, or is meant to have one. */
+  readonly conflict?: string;
 }
 
 /** The text of a file without its last line break, which editors add. */
@@ -172,6 +174,8 @@ export class Resolver {
     if (!isFields(value)) return value;
     const bytes = this.read(String(value.file), [...path, "file"]);
     if (bytes === undefined) return "";
+    const conflict = placeOfConflict(this.beside(String(value.file)), bytes);
+    if (conflict !== undefined) this.problems.push(`${conflict}: ${LEFT_CONFLICT}`);
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       return withoutLastBreak(text.replaceAll("\r\n", "\n")); // git on Windows writes CRLF
@@ -188,11 +192,13 @@ export class Resolver {
       const path = ["files", index];
       const bytes = this.read(String(file), isFields(entry) ? [...path, "file"] : path);
       if (bytes === undefined) continue;
+      const conflict = placeOfConflict(this.beside(String(file)), bytes);
       files.push({
         name: String(name).normalize("NFC"),
         digest: hash("sha256", bytes, "hex"),
         type: await typeOf(bytes),
         size: bytes.length,
+        ...(conflict !== undefined && { conflict }),
         content: async () => new Uint8Array(await readFile(this.beside(String(file)))),
       });
     }
@@ -215,19 +221,12 @@ export class Resolver {
       if (!isInside(folder, real)) this.refuse(at, `${path} is outside the folder.`);
       // A pull would write the text in place of the record.
       else if (isOfRecord(relative(folder, real))) this.refuse(at, `${path} is the file of a record.`);
-      else return this.withoutConflict(path, readFileSync(real));
+      else return readFileSync(real);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       this.refuse(at, code === "ENOENT" ? `${path} does not exist.` : `${path} cannot be read (${code}).`);
     }
     return undefined;
-  }
-
-  private withoutConflict(path: string, bytes: Buffer): Buffer {
-    const conflict = conflictIn(bytes.toString());
-    if (conflict)
-      this.problems.push(`${this.beside(path)}:${conflict.line}:${conflict.column}: ${LEFT_CONFLICT}`);
-    return bytes;
   }
 
   private refuse(path: Path, message: string): void {
