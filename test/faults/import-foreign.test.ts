@@ -90,14 +90,15 @@ let env: Record<string, string>;
 let result: ProcessResult;
 let api: Api;
 
-/** Imports from a service with these answers, by path. @param accepted requests until it refuses the key */
+/** Imports from a service with these answers, or functions that make them, by path. @param accepted requests until it refuses the key */
 async function importFrom(
   answers: Readonly<Record<string, unknown>>,
   accepted = Infinity,
 ): Promise<ProcessResult> {
   let requests = 0;
   const server = createServer((req, res) => {
-    const answer = answers[req.url!];
+    const given = answers[req.url!];
+    const answer: unknown = typeof given === "function" ? given() : given;
     const isRefused = ++requests > accepted;
     seen.push(`${req.url} ${req.headers["x-api-key"] === undefined ? "without" : "with"} a key`);
     if (answer instanceof Redirect) return void res.writeHead(302, { Location: answer.to }).end();
@@ -448,6 +449,42 @@ const EMPTY = {
   "/rest/v1/files?order=asc&page=1&take=100": page([]),
 };
 
+describe("an assistant of a source that answers with another state", () => {
+  const path = "/rest/v1/assistants/changing";
+  /** Answers of a source whose configurations change with the given requests, of all that ask for one. */
+  const changing = (isChange: (count: number) => boolean) => {
+    let [count, state] = [0, 1];
+    const next = () => {
+      if (isChange(++count)) state++;
+      return { prompt: `State ${state}.` };
+    };
+    return {
+      ...EMPTY,
+      "/rest/v1/assistants?order=asc&page=1&take=100": page([{ id: "changing", name: "Changing" }]),
+      ...Object.fromEntries(["voice", "sms", "chat"].map((kind) => [`${path}/${kind}`, next])),
+      [`${path}/theme`]: { theme: {} },
+      [`${path}/logs?order=asc&page=1&take=100`]: [],
+    };
+  };
+  const prompts = async (): Promise<string[]> =>
+    Promise.all(["voice", "sms", "chat"].map(async (kind) => (await api.get(`${path}/${kind}`, 200)).prompt));
+
+  test("between the requests for its configurations is imported in one of them", async () => {
+    // Between the first and the second request, and between the second and the third of the next reading.
+    const { code, stdout } = await importFrom(changing((count) => count === 2 || count === 6));
+    expect([code, await prompts()]).toEqual([0, ["State 3.", "State 3.", "State 3."]]);
+    expect(stdout).not.toContain("changed each time");
+  });
+
+  test("each time is imported with a sentence about it", async () => {
+    const { code, stdout } = await importFrom(changing((count) => count % 3 === 2));
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      "This assistant changed each time it was read, so its configurations may be of several moments. [changing]",
+    );
+  });
+});
+
 test("logs before a page that the source refuses are imported", async () => {
   const path = "/rest/v1/assistants/cut";
   const items = Array.from({ length: 7 }, (_, index) => ({
@@ -563,7 +600,7 @@ describe("an answer", () => {
   });
 });
 
-test.each([1, 2, 4, 7, 8, 9, 10])(
+test.each([1, 2, 4, 8, 11, 12, 13, 14])(
   "stops if the source refuses the key after %d requests, and continues with another key",
   async (accepted) => {
     const id = `stopped-${accepted}`;

@@ -1,5 +1,5 @@
 /** Readings of records that somebody keeps changing; the last one is taken as it is. */
-const MOST_READINGS = 10;
+export const MOST_READINGS = 10;
 
 /** How records with versions are read. */
 interface Source<R> {

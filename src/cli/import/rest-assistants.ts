@@ -2,6 +2,7 @@ import type { JsonObject } from "../../platform/json/json-object";
 import { isNested } from "../../assistants/configurations/functions";
 import { RefusedError } from "./http";
 import { timeOf, timesIn } from "./log-of";
+import { readUntilEqual } from "./read-until-equal";
 import { isObject, objectsIn, required, textOf } from "./source";
 import { notesOfGaps, selectionOf, type FieldsByKind } from "./vendor-gaps";
 import { defined, type Import } from "./work";
@@ -69,25 +70,41 @@ async function inputOf(work: Import, id: string, assistant: JsonObject): Promise
   input.variables = isObject(variables) ? variables : null;
   if (variables != null && !isObject(variables))
     work.report.note("variables of this assistant is no object: it is left out.", id);
-  for (const kind of Object.keys(FIELDS)) Object.assign(input, await configurationOf(work, id, kind));
+  const { value: given, isWhole } = await readUntilEqual(() => configurationsOf(work, id));
+  if (!isWhole) work.report.note(CHANGING, id);
+  for (const [kind, one] of given)
+    if (isObject(one)) Object.assign(input, partOf(work, id, kind, one));
+    else work.report.refuse(`The ${kind} configuration was not read: ${one}`, id);
   return input;
 }
 
-async function configurationOf(work: Import, id: string, kind: string): Promise<JsonObject> {
-  const { source, report } = work;
-  try {
-    const given = await source.object(`/rest/v1/assistants/${encodeURIComponent(id)}/${kind}`);
-    const rag = kind === "theme" ? {} : picked(given, RAG);
-    noteOthers(work, `${kind} configurations`, given, [...FIELDS[kind]!, ...RAG], id);
-    return {
-      [kind]: picked(given, FIELDS[kind]!),
-      ...(Object.keys(rag).length > 0 && { [`${kind}Rag`]: rag }),
-    };
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    report.refuse(`The ${kind} configuration was not read: ${error.message}`, id);
-    return {};
+const CHANGING =
+  "This assistant changed each time it was read, so its configurations may be of several moments.";
+
+/** The configurations of an assistant by their kinds; the reason for one that the source refuses. */
+async function configurationsOf(
+  { source }: Import,
+  id: string,
+): Promise<(readonly [string, JsonObject | string])[]> {
+  const found: (readonly [string, JsonObject | string])[] = [];
+  for (const kind of Object.keys(FIELDS)) {
+    const given = source.object(`/rest/v1/assistants/${encodeURIComponent(id)}/${kind}`);
+    const answer = await given.catch((error: unknown) => {
+      if (error instanceof RefusedError) return error.message;
+      throw error;
+    });
+    found.push([kind, answer]);
   }
+  return found;
+}
+
+function partOf(work: Import, id: string, kind: string, given: JsonObject): JsonObject {
+  const rag = kind === "theme" ? {} : picked(given, RAG);
+  noteOthers(work, `${kind} configurations`, given, [...FIELDS[kind]!, ...RAG], id);
+  return {
+    [kind]: picked(given, FIELDS[kind]!),
+    ...(Object.keys(rag).length > 0 && { [`${kind}Rag`]: rag }),
+  };
 }
 
 /** Sentences about fields that the source has no value for, and about secrets that no request could carry. */
