@@ -338,7 +338,7 @@ test("apply prints warnings of the server and problems of a workflow at their pl
   const { place } = await fresh();
   place.write(
     "assistants/b.yaml",
-    "key: b\nname: B\nchat:\n  prompt: Hello {first name}\n  functions:\n    - name: f\n    - name: 5\n",
+    "key: b\nname: B\nchat:\n  prompt: Hello {first name}\n  functions:\n    - name: f\n    - name: 5\nvariables: { a b: 1 }\n",
   );
   place.write(
     "workflows/w.yaml",
@@ -351,6 +351,9 @@ test("apply prints warnings of the server and problems of a workflow at their pl
     /^assistants\/b\.yaml:6:7: Warning: chat\.functions\.0: The function f cannot be called/m,
   );
   expect(stdout).toMatch(/^assistants\/b\.yaml:7:7: Warning: chat\.functions\.1: The function has no name/m);
+  expect(stdout).toMatch(
+    /^assistants\/b\.yaml:8:12: Warning: variables: No text can refer to these names: "a b"/m,
+  );
   expect(stdout).toMatch(/^workflows\/w\.yaml:8:5: Warning: An edge leads away from the END/m);
   place.replace("workflows/w.yaml", "  - { from: e, to: s }\n", "");
   place.replace("workflows/w.yaml", "  e: {", "  p: { type: PROMPT, name: P }\n  e: {");

@@ -243,9 +243,9 @@ const CASES: Case[] = [
   [
     "a number that JSON lacks",
     ASSISTANT,
-    `${ok}variables: { a: .inf }\n`,
-    "3:12",
-    "variables contains a number out of range.",
+    `${ok}variables: { a: 1, b: [2, .inf] }\n`,
+    "3:27",
+    "variables.b.1 is a number out of range.",
   ],
   ["a name of spaces", ASSISTANT, 'key: a\nname: " "\n', "2:7", "name must not be empty."],
   [

@@ -141,7 +141,7 @@ describe("words in braces that are no variable", () => {
 describe("a name in variables that no text can refer to", () => {
   const variables = { "a b": 1, "": 2, "1st": 3, fine: 4 };
   const WARNING =
-    'No text can refer to these names in variables: "a b", "", "1st". Names consist of letters, digits, _ and ., and begin with a letter or _.';
+    'variables: No text can refer to these names: "a b", "", "1st". Names consist of letters, digits, _ and ., and begin with a letter or _.';
 
   test("is named in extensions.warnings of every operation that takes variables", async () => {
     const assistantId = await greeter({ initialMessage: "Hello" });

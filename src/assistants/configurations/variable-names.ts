@@ -55,7 +55,7 @@ export function warnOfUnusableNames(scope: Scope, variables: JsonObject | null |
   if (unusable.length === 0) return;
   const named = listed(unusable.map((name) => `"${shortened(name)}"`));
   scope.warn(
-    `No text can refer to these names in variables: ${named}. Names consist of ${VARIABLE_NAME_RULE}.`,
+    `variables: No text can refer to these names: ${named}. Names consist of ${VARIABLE_NAME_RULE}.`,
   );
 }
 

@@ -48,6 +48,8 @@ function problemsIn(value: unknown, at: Path): Refusal[] {
     const message = textProblem(plain) ?? sizeProblem(plain);
     return message === undefined ? [] : [{ at, message }];
   }
+  if (typeof plain === "number" && !Number.isFinite(plain))
+    return [{ at, message: "is a number out of range" }];
   const entries: (readonly [string | number, unknown])[] = Array.isArray(plain)
     ? [...plain.entries()]
     : isFields(plain)
