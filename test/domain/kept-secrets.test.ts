@@ -159,7 +159,7 @@ describe("functions with one name and origin", () => {
     ...(secretKey !== undefined && { secretKey }),
   });
   const UNCLEAR =
-    'chat.functions: several functions had the name "one" and one origin, so it is unclear whose secrets stay, and they have none. Send them again.';
+    'chat.functions: several functions have or had the name "one" and one origin, so it is unclear whose secrets stay, and they have none. Send them again.';
   const CHANGE = `mutation ($id: ID!, $input: AssistantDraftInput!) { updateAssistantDocument(assistantId: $id, input: $input) { version { number } } }`;
   const SAVE = `mutation ($id: ID!, $input: AssistantDraftInput!) { saveAssistantDraft(assistantId: $id, input: $input) { document } }`;
   const PUBLISH = `mutation ($id: ID!) { publishAssistantDraft(assistantId: $id) { version { number } } }`;
@@ -228,12 +228,31 @@ describe("functions with one name and origin", () => {
     expect(await shown(id)).toEqual([undefined]);
   });
 
-  test("have none in a restored version with more of them than now", async () => {
+  test.each([2, 3])(
+    "have none in a restored version with %d of them, of which one is gone",
+    async (count) => {
+      const id = await newAssistant(running.api);
+      const all = [twin("a", "A"), twin("b", "B"), twin("c", "C")].slice(0, count);
+      await patch(id, all); // version 2
+      await patch(id, all.slice(1));
+      expect(await ask(RESTORE, { id, number: 2 })).toEqual([UNCLEAR]);
+      expect(await shown(id)).toEqual(all.map(() => undefined));
+    },
+  );
+
+  test.each(WAYS)("do not get by %s the secret of one that is gone for long", async (_, change) => {
     const id = await newAssistant(running.api);
-    await patch(id, [twin("a", "A"), twin("b", "B"), twin("c", "C")]); // version 2
-    await patch(id, [twin("b", "B"), twin("c", "C")]);
-    expect(await ask(RESTORE, { id, number: 2 })).toEqual([UNCLEAR]);
-    expect(await shown(id)).toEqual([undefined, undefined, undefined]);
+    await patch(id, [twin("a", "A"), twin("b", "B")]);
+    await patch(id, [twin("a", "A")]);
+    expect(await change(id, [twin("new", "N"), twin("a", STORED)])).toEqual([UNCLEAR]);
+    expect(await shown(id)).toEqual(["N", undefined]);
+  });
+
+  test.each(WAYS)("leave by %s the first one its secret if only it asks", async (_, change) => {
+    const id = await newAssistant(running.api);
+    await patch(id, [twin("a", "A")]);
+    expect(await change(id, [twin("a", STORED), twin("new", "N")])).toEqual([]);
+    expect(await shown(id)).toEqual(["A", "N"]);
   });
 });
 

@@ -88,7 +88,7 @@ export class SecretSlots {
     const [former] = await this.scope.read(FORMER[kind], [assistantId, storedFormsOf(slots)]);
     if (!former) return undefined;
     const live = slotsWithSecrets(kind, former.functions);
-    const unclear = unclearSlotsIn(kind, given, former.functions);
+    const unclear = unclearSlotsIn(kind, given, former);
     const next = withoutRequests(kind, given, unclear);
     const asked = storedSlotsIn(kind, next);
     const kept = former.kept ?? {};

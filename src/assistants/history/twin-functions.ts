@@ -10,23 +10,26 @@ import {
 } from "./function-secrets";
 
 /**
- * Slots of a list of functions that ask for a stored secret of which it is unclear whose it is: there were several functions
- * with this name and origin, with different secrets, and now there are more of them or fewer. Otherwise, the first one has
- * the secret of the first one, and so on.
- * @param before the list so far
- * @param stored secrets for which that list has `{"stored":true}`
+ * Slots of a list of functions that ask for a stored secret of which it is unclear whose it is: there are more or fewer
+ * functions with this name and origin than before. If there are as many, the first one has the secret of the first one, and
+ * so on; and it is clear if all of them had the same secret, unless several ask for that of a single one.
+ * @param before the list so far, and secrets for which it has `{"stored":true}`
+ * @param given secrets for which the new list has `{"stored":true}`, too
  */
 export function unclearSlotsIn(
   kind: SpokenKind,
   text: string,
-  before: string,
-  stored: SecretsBySlot = {},
+  before: { readonly functions: string; readonly secrets?: SecretsBySlot },
+  given: SecretsBySlot = {},
 ): string[] {
-  const [next, former] = [text, before].map((one) => byTwins(placesIn(kind, JSON.parse(one))));
+  const [next, former] = [text, before.functions].map((one) => byTwins(placesIn(kind, JSON.parse(one))));
   return [...next!].flatMap(([twins, places]) => {
     const old = former!.get(twins) ?? [];
-    if (countOf(old) < 2 || countOf(old) === countOf(places) || isSame(old, stored)) return [];
-    return places.filter(({ secret }) => secret === STORED).map(({ slot }) => slot);
+    const asking = places.filter(({ secret, slot }) => secret === STORED && !Object.hasOwn(given, slot));
+    if (old.length === 0 || countOf(old) === countOf(places)) return [];
+    const isClear = isSame(old, before.secrets ?? {}) && (countOf(old) > 1 || countOf(asking) === 1);
+    const known = new Set(isClear ? old.map(({ slot }) => slot) : []);
+    return asking.map(({ slot }) => slot).filter((slot) => !known.has(slot));
   });
 }
 
@@ -34,7 +37,7 @@ export function unclearSlotsIn(
 export function warnOfUnclearSecrets(scope: Scope, kind: SpokenKind, slots: readonly string[]): void {
   for (const name of new Set(slots.map((slot) => functionOf(slot).name)))
     scope.warn(
-      `${kind}.functions: several functions had the name ${name} and one origin, so it is unclear whose secrets stay, and they have none. Send them again.`,
+      `${kind}.functions: several functions have or had the name ${name} and one origin, so it is unclear whose secrets stay, and they have none. Send them again.`,
     );
 }
 

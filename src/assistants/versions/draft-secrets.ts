@@ -46,14 +46,14 @@ export async function columnsWith(
   const kept: string[] = [];
   for (const [kind, asking] of functions) {
     const name = nameOf(kind, "functions");
-    const before = (draft?.content[name] ?? live[name]) as string;
-    const unclear = unclearSlotsIn(kind, asking, before, { ...current, ...former });
-    const unknown = unclear.filter((slot) => !Object.hasOwn(given, slot));
-    warnOfUnclearSecrets(scope, kind, unknown);
-    const text = withoutRequests(kind, asking, unknown);
+    const [before, now] = [draft?.content[name] ?? live[name], live[name]] as [string, string];
+    const all = { ...current, ...former };
+    const unclear = unclearSlotsIn(kind, asking, { functions: before, secrets: all }, given);
+    warnOfUnclearSecrets(scope, kind, unclear);
+    const text = withoutRequests(kind, asking, unclear);
     content[name] = text;
     warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, { ...current, ...secrets }));
-    kept.push(...unclearSlotsIn(kind, text, live[name] as string, current));
+    kept.push(...unclearSlotsIn(kind, text, { functions: now, secrets: current }));
   }
   return { content, sealedSecrets: sealed(scope, assistantId, changedSecrets(current, secrets, kept)) };
 }

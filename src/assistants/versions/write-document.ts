@@ -103,8 +103,7 @@ function withFormerSecrets(
   { functions, current, given }: Former,
 ): string {
   const secrets = { ...current, ...given };
-  const asked = unclearSlotsIn(kind, asking, functions, current);
-  const unclear = asked.filter((slot) => !Object.hasOwn(given, slot));
+  const unclear = unclearSlotsIn(kind, asking, { functions, secrets: current }, given);
   warnOfUnclearSecrets(scope, kind, unclear);
   const text = withoutRequests(kind, asking, unclear);
   warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, secrets));
