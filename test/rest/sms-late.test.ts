@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Waiters } from "../../src/channels/sms/answer-sms";
 import { useApp } from "../support/app";
@@ -212,6 +213,17 @@ test(
   },
   3 * SERVER_TIMEOUT_MS,
 );
+
+test("texts whose answers come too late no longer count as waiting, so others are answered at once", async () => {
+  const { limit } = Waiters;
+  afterTest(() => void (Waiters.limit = limit));
+  Waiters.limit = 2;
+  const waiters = new Waiters(running.app.database.scope("").ports.listener);
+  const { signal } = new AbortController();
+  for (const name of ["one", "two", "three"]) await waiters.next(name, 1, signal);
+  expect(waiters.isFull).toBe(false);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
 
 interface Row {
   readonly attempts: number;

@@ -51,12 +51,17 @@ export class Waiters {
     const waiters = this.waiting.get(name) ?? new Set();
     this.waiting.set(name, waiters);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      const resume = () => (clearTimeout(timer), waiters.delete(resume), resolve());
+      const resume = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", resume);
+        waiters.delete(resume);
+        if (waiters.size === 0) this.waiting.delete(name);
+        resolve();
+      };
+      const timer = setTimeout(resume, timeoutMs);
       waiters.add(resume);
       signal.addEventListener("abort", resume, { once: true });
     });
-    if (waiters.size === 0) this.waiting.delete(name);
   }
 }
 

@@ -57,7 +57,10 @@ export class BoundedAnswers {
       const timeout = new AbortController();
       const abort = () => timeout.abort(this.exceeded(provider, `${bound.milliseconds} ms`));
       const timer = setTimeout(abort, bound.milliseconds).unref();
-      const finish = () => clearTimeout(timer);
+      const finish = () => {
+        clearTimeout(timer);
+        init?.signal?.removeEventListener("abort", finish);
+      };
       init?.signal?.addEventListener("abort", finish, { once: true });
       const signal = init?.signal ? AbortSignal.any([init.signal, timeout.signal]) : timeout.signal;
       try {
