@@ -44,6 +44,7 @@ export class EventStreams {
     newContext: NewContext,
     payload: Partial<SubscribePayload>,
   ): Promise<void> {
+    if (res.closed) return; // the client has disconnected, so that nothing would end what begins here
     // A client that reads too slowly connects again, and continues after the last event that it has read.
     const contextValue = newContext({ tooSlow: () => this.cutOff(res) });
     const { caller } = contextValue;

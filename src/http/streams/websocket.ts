@@ -46,7 +46,6 @@ interface SocketState extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
   readonly socket: BoundedSocket;
   caller?: Caller;
-  unwatch?: () => void;
 }
 type Payload = Record<string, unknown>;
 
@@ -133,7 +132,6 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
     schema: options.schema,
     connectionInitWaitTimeout: 10_000,
     onConnect: ({ connectionParams, extra }) => connect(options, open, extra, connectionParams ?? {}),
-    onDisconnect: ({ extra }) => extra.unwatch?.(),
     onSubscribe: ({ extra, subscriptions }, _id, payload) => {
       const { request, caller, socket } = extra;
       const requestId = newId();
@@ -160,7 +158,7 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
   return traceSubscriptions(untraced, (payload) => ids.get(payload));
 }
 
-/** Authenticates a connection and counts it. @returns false without a valid credential */
+/** Authenticates a connection and counts it until it closes. @returns false without a valid credential */
 async function connect(
   options: SocketOptions,
   open: OpenSockets,
@@ -169,15 +167,17 @@ async function connect(
 ): Promise<boolean> {
   const { request, socket } = extra;
   const { caller, refusal } = await callerOf(options.credentials, headers);
+  if (socket.readyState === socket.CLOSED) return false; // meanwhile, so that nothing would end what begins here
   const within = isWithin(options.limits, request, caller);
   if (!within || (caller && !countStream(options, open, request, socket, caller))) socket.giveUp(TOO_MANY);
   if (refusal)
     socket.close(refusal.code === "UNAUTHENTICATED" ? CloseCode.Forbidden : TRY_AGAIN_LATER, refusal.message);
   if (!caller) return false;
   extra.caller = caller;
-  extra.unwatch = watchCredential(options, caller, () =>
+  const unwatch = watchCredential(options, caller, () =>
     socket.close(CloseCode.Forbidden, "The credential is no longer valid. Connect again with another one."),
   );
+  socket.once("close", unwatch);
   return true;
 }
 
