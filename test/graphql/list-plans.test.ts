@@ -157,6 +157,24 @@ describe("with 85,000 events, a bounded part of them is read, and the right ones
   });
 });
 
+describe("of 85,000 events, a page far into a period reads a bounded part, and is the right one,", () => {
+  /** Entries before the page. Reading them takes 700 pages of an index. */
+  const FAR = 70_000;
+
+  test.each<["NEWEST_FIRST" | "OLDEST_FIRST", object]>([
+    ["NEWEST_FIRST", { createdBefore: ago(0.1) }],
+    ["OLDEST_FIRST", { createdAfter: ago(58) }],
+  ])("%s", async (orderBy, period) => {
+    const order = orderBy === "NEWEST_FIRST" ? "desc" : "asc";
+    const [before] = await expected(period, order, FAR - 1);
+    const page = async (filter: object): Promise<{ id: string }[]> =>
+      (await running.api.gql(LIST, { filter, after: before, orderBy })).events.nodes;
+    await expectBounded(/\bevents\b/, () => page(period), 400);
+    await expectBounded(/\bevents\b/, () => page({ ...period, assistantId: large }));
+    expect((await page(period)).map(({ id }) => id)).toEqual(await expected(period, order, FAR));
+  });
+});
+
 describe("with a key for assistants with few events, a bounded part is read, and the right ones are found, for", () => {
   test.each(Object.entries(TIMES))("events %s", async (_, filter) => {
     const page = async () =>

@@ -104,6 +104,33 @@ describe("with 200,000 logs, a bounded part of them is read for", () => {
   });
 });
 
+describe("a page far into a period reads a bounded part", () => {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  /** Logs of the same assistant, each a minute older than the one before; the period has 120 days. */
+  const [early, late] = ["log-170000", "log-10000"];
+  const PERIOD = `startedAfter: "${ago(121)}", startedBefore: "${ago(1)}"`;
+  const PARTS = {
+    "newest first": `first: 20, after: "${early}"`,
+    "oldest first": `first: 20, after: "${late}", orderBy: OLDEST_FIRST`,
+    "from its end": `last: 20, before: "${late}"`,
+  };
+  const LISTS: Readonly<Record<string, (part: string) => string>> = {
+    "of all logs": (part) => `logs(${part}, filter: { ${PERIOD} }) { nodes { id } }`,
+    "of the logs of an assistant": (part) =>
+      `logs(${part}, filter: { assistantId: "${assistantId}", ${PERIOD} }) { nodes { id } }`,
+    "of the logs of a channel": (part) => `logs(${part}, filter: { type: TEXT, ${PERIOD} }) { nodes { id } }`,
+    "of all chats": (part) => `chats(${part}, filter: { ${PERIOD} }) { nodes { id } }`,
+    "of the chats of an assistant": (part) =>
+      `assistant(id: "${assistantId}") { chats(${part}, filter: { ${PERIOD} }) { nodes { id } } }`,
+  };
+  const CASES = Object.keys(LISTS).flatMap((list) => Object.keys(PARTS).map((part) => [list, part] as const));
+
+  test.each(CASES)("%s, %s", async (list, part) => {
+    const document = `{ ${LISTS[list]!(PARTS[part as keyof typeof PARTS])} }`;
+    await expectBoundedReads(running, /\bchats\b/, () => running.api.gql(document), MOST_OF_PAGE);
+  });
+});
+
 describe("a search for a rare word finds all logs that have it, the newest of which are old,", () => {
   // Of every 10,000 logs, one has the word.
   test.each([

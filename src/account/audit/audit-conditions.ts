@@ -21,6 +21,8 @@ export interface AuditFilter {
   readonly to?: Date | null;
 }
 
+const POSITION = { name: "position", next: "position + 1" };
+
 /** Maximum number of entries of a person that are looked up by their positions. */
 const FEW = 1_000;
 
@@ -96,11 +98,11 @@ export const AUDIT_CONDITIONS: Conditions<keyof AuditFilter | "positions"> = {
   },
   positions: (rows, value, { db }) => rows.whereRaw("position = any(?)", [db.raw("?::bigint[]", [value])]),
   from: (rows, value, { table }) => {
-    boundByTime("from", rows, table("audit_events"), "position", value);
+    boundByTime("from", rows, table("audit_events"), POSITION, value);
     rows.whereRaw(`${CREATED_AT} >= ?`, [value]);
   },
   to: (rows, value, { table }) => {
-    boundByTime("to", rows, table("audit_events"), "position", value);
+    boundByTime("to", rows, table("audit_events"), POSITION, value);
     rows.whereRaw(`${CREATED_AT} < ?`, [value]);
   },
 };

@@ -138,8 +138,9 @@ export class Calls {
     const placeOf = (cursor: string) =>
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
     const ids = await fewChats(this.scope, filter);
-    const rows = ofChats(this.matching(filter), ids);
-    const found = spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf);
+    const rows = ofChats(whereCalled(this.joined(), filter), ids);
+    // The bound of a cursor first: PostgreSQL begins to read an index at the first bound.
+    const found = within(spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf), filter);
     return connectionOf((await found).map(withLabel), query, () => this.count(filter, ids));
   }
 

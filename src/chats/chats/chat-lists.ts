@@ -29,7 +29,10 @@ const boundBy =
     return rows.whereRaw(`(started_at, id) ${operator} (${valueOr("?::timestamptz")}, ?)`, [at, time, id]);
   };
 
-/** Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. */
+/**
+ * Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. They precede conditions on
+ * times: of several bounds on one side, PostgreSQL begins to read an index at the first, and passes all entries up to the others.
+ */
 export const boundsIn = (order: Order): Conditions<keyof Bounds> => ({
   after: boundBy(BOUNDS[order].after),
   before: boundBy(BOUNDS[order].before),
@@ -65,7 +68,7 @@ export const chatsBy = (column: "assistantId" | "uniqueId") => ({
     perId<Rows["chats"], Filtered | keyof Bounds>(
       ({ table, db, narrowed }) =>
         narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge(order, "startedAt")),
-      { conditions: { ...CONDITIONS, ...boundsIn(order) } },
+      { conditions: { ...boundsIn(order), ...CONDITIONS } },
     ),
   ),
   count: countPerId(column, ({ table }) => table("chats"), CONDITIONS),
@@ -76,7 +79,7 @@ export const ALL_CHATS = {
   found: inBothOrders(
     (order) =>
       new FilteredStatement<Rows["chats"], Filtered | keyof Bounds>(
-        { ...CONDITIONS, ...boundsIn(order) },
+        { ...boundsIn(order), ...CONDITIONS },
         ({ table, narrowed, db }) => {
           const sorted = narrowed(table("chats")).orderBy(byAge(order, "startedAt"));
           const query: Knex.Raw = db.raw(`${sqlOf(sorted)} limit $2`);

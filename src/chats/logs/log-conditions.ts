@@ -37,6 +37,7 @@ export const byStart = (order: Order) => byAge(order, "startedAt");
 
 /** Conditions on rows of `chats`, read in some order. The values of its bounds come from `valuesOf`. */
 export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = inBothOrders((order) => ({
+  ...boundsIn(order),
   // In a subquery: if PostgreSQL knows that the assistant has most logs, it looks for them among those of all others,
   // which may come first.
   assistantId: (rows, value) => rows.whereRaw("assistant_id = (select ?)", [value]),
@@ -45,7 +46,6 @@ export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = in
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
   until: (rows, value) => rows.where("startedAt", "<=", value),
-  ...boundsIn(order),
 }));
 
 /** The conditions as values of their parameters. */

@@ -16,20 +16,20 @@ export interface EventFilter {
 /** Indexes with events in the order of the ledger. */
 const INDEXES = ["events_of_name", "events_of_assistant", "events_by_time"];
 const BY_POSITION = ["transaction", "id"];
+const POSITION = { name: "transaction", next: "(transaction::text::bigint + 1)::text::xid8" };
 
 /** Whether the indexes are built by which few of many events are found. */
 export const areIndexed = (scope: Scope): Promise<boolean> => areStepsDone(scope, INDEXES);
 
 /** The stored events with a position that match a filter. */
-export function matching(scope: Scope, filter: EventFilter, isIndexed: boolean): RowsOf<"events"> {
-  const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
+export const matching = (scope: Scope, filter: EventFilter, isIndexed: boolean): RowsOf<"events"> =>
+  between(scope, ofAnyTime(scope, filter), filter, isIndexed);
+
+function ofAnyTime(scope: Scope, { name, chatId, assistantId }: EventFilter): RowsOf<"events"> {
   const rows = scope.table("events").whereNotNull("transaction");
   if (name != null) rows.where({ name });
   if (chatId != null) rows.where({ chatId });
   if (assistantId != null) rows.where({ assistantId });
-  if (isIndexed) return between(scope, rows, filter);
-  if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
-  if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
   return rows;
 }
 
@@ -38,15 +38,21 @@ function between(
   scope: Scope,
   rows: RowsOf<"events">,
   { createdAfter, createdBefore }: EventFilter,
+  isIndexed: boolean,
 ): RowsOf<"events"> {
+  if (!isIndexed) {
+    if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
+    if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
+    return rows;
+  }
   // Events of all assistants, whatever the credential may see: none is shown.
   const near = () => scope.unlimited().table("events").whereNotNull("transaction");
   if (createdAfter != null) {
-    boundByTime("from", rows, near(), "transaction", createdAfter);
+    boundByTime("from", rows, near(), POSITION, createdAfter);
     rows.whereRaw(`${CREATED_AT} > ?`, [createdAfter]);
   }
   if (createdBefore != null) {
-    boundByTime("to", rows, near(), "transaction", createdBefore);
+    boundByTime("to", rows, near(), POSITION, createdBefore);
     rows.whereRaw(`${CREATED_AT} < ?`, [createdBefore]);
   }
   return rows;
@@ -82,9 +88,11 @@ export function firstMatching(
   { filter, names, span }: Wanted,
   isIndexed: boolean,
 ): RowsOf<"events"> {
-  const rows = spanned(matching(scope, filter, isIndexed), span, BY_POSITION, (cursor) =>
+  const spannedRows = spanned(ofAnyTime(scope, filter), span, BY_POSITION, (cursor) =>
     placeOf(scope, cursor),
   );
+  // After the bound of a cursor: PostgreSQL begins to read an index at the first bound.
+  const rows = between(scope, spannedRows, filter, isIndexed);
   const some = names && EVENT_NAMES.some((name) => !names.includes(name)) ? names : undefined;
   const assistants = filter.assistantId == null ? scope.assistantIds : [filter.assistantId];
   const isWhole = some === undefined && assistants === undefined;

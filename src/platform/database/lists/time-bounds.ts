@@ -8,31 +8,48 @@ const NEIGHBORS = 1_000;
 /** Not found by the index of times: all entries between the times would have to be sorted. */
 export const CREATED_AT = "created_at + interval '0'";
 
+/**
+ * The end is compared by the operator by which a cursor is: PostgreSQL would begin to read an index at a bound with `<=`, even
+ * if the one of a cursor precedes it, and pass all entries up to the cursor.
+ */
 const SIDES = {
-  from: { near: "> ?::timestamptz -", order: "asc", bound: ">=" },
-  to: { near: "< ?::timestamptz +", order: "desc", bound: "<=" },
+  from: {
+    near: "> ?::timestamptz -",
+    order: "asc",
+    bound: ">=",
+    value: (position: Position) => position.name,
+  },
+  to: { near: "< ?::timestamptz +", order: "desc", bound: "<", value: (position: Position) => position.next },
 };
+
+/** The column of a position. */
+interface Position {
+  readonly name: string;
+  /** The position after it, in SQL. */
+  readonly next: string;
+}
 
 /**
  * Leaves out the entries of a ledger that are much older than the start of a period, or much newer than its end. Entries
  * are listed by position. Positions follow the times, except for transactions that take long, so times become bounds of
  * positions.
  * @param near all entries of the ledger with a position
- * @param position column of the position
  */
 export function boundByTime(
   side: keyof typeof SIDES,
   rows: Knex.QueryBuilder,
   near: Knex.QueryBuilder,
-  position: string,
+  position: Position,
   time: Date | Knex.Raw,
 ): void {
-  const { near: within, order, bound } = SIDES[side];
+  const { near: within, order, bound, value } = SIDES[side];
+  const { name } = position;
   near
-    .select(position)
+    .select(name)
     .whereRaw(`created_at ${within} ${MARGIN}`, [time])
     .orderByRaw(`created_at ${order} limit ${NEIGHBORS}`);
-  rows.whereRaw(`${position} ${bound} (select ${position} from (?) near order by 1 ${order} limit 1)`, [
-    near,
-  ]);
+  rows.whereRaw(
+    `${name} ${bound} (select ${value(position)} from (?) near order by ${name} ${order} limit 1)`,
+    [near],
+  );
 }
