@@ -28,7 +28,9 @@ export class DocumentCost {
         const value = variables[name];
         if (value === undefined) return "absent"; // unlike null, it takes the variable's default
         if (Array.isArray(value) && this.sizes.has(name)) return { length: value.length };
-        return this.sizes.has(name) || value === null ? value : "given";
+        if (value === null) return value;
+        // Any text counts as one entry, and may have megabytes.
+        return this.sizes.has(name) && typeof value !== "string" ? value : "given";
       }),
     );
     const known = this.known.get(key);
