@@ -27,6 +27,8 @@ const TIMEOUT_MS = { list: 5_000, call: 20_000 };
 const MOST_BYTES = { list: 1_048_576, call: 65_536 };
 /** Tools and pages of one list; characters of a description and of the schema of a tool, which every request to a model contains. */
 const MOST = { tools: 256, pages: 10, description: 4_096, schema: 65_536 };
+/** Lists that are remembered, and the length of all of them together, in characters. Customers choose the servers. */
+const REMEMBERED = { max: 1_000, maxSize: 32 * 1_048_576 };
 const FAILURE_LIFETIME_MS = 60_000;
 const PROVIDER = "a tool server";
 
@@ -41,7 +43,7 @@ interface Listing {
 
 /** Reaches tool servers with the official SDK, which loads with the first of them. */
 export class McpTools implements ToolClient {
-  private readonly listings = new LRUCache<string, Listing>({ max: 1_000 });
+  private readonly listings = new LRUCache<string, Listing>(REMEMBERED);
 
   /** @param reach a `fetch` that refuses forbidden addresses and redirects */
   constructor(
@@ -67,8 +69,14 @@ export class McpTools implements ToolClient {
 
   private keep(key: string, tools: Listing["tools"]): void {
     const listing: Listing = { at: currentTime(), tools, failed: false };
-    tools.catch(() => (listing.failed = true));
-    this.listings.set(key, listing);
+    this.listings.set(key, listing, { size: 1 });
+    tools.then(
+      (listed) => {
+        if (this.listings.peek(key) !== listing) return;
+        this.listings.set(key, { ...listing }, { size: JSON.stringify(listed).length });
+      },
+      () => (listing.failed = true),
+    );
   }
 
   private tryAgain(key: string, server: ToolServerAddress, known: Listing): void {
