@@ -48,7 +48,7 @@ export class Credentials {
   /** Keys by a digest of their value that takes a fifth of the time of that in the database. */
   private readonly owned = new LRUCache<string, OwnedRecord<"keyId">>({ max: 10_000, ttl: 300_000 });
   private readonly tokens = new LRUCache<string, TokenClaims>({ max: 10_000, ttl: 300_000 });
-  private readonly lastUses = new Map<string, number>();
+  private readonly lastUses = new LRUCache<string, number>({ max: 10_000 });
   /** Incremented at each change, so that a read that started before the change is not cached. */
   private generation = 0;
 
