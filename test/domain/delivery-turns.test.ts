@@ -73,7 +73,7 @@ test("results that arrive together, or while others are being recorded, are reco
   for (let count = 0; count < CHATS; count++) await newChat(running.api, assistantId);
   const [first, ...others] = await claim(CHATS);
   expect(others).toHaveLength(CHATS - 1);
-  const recorder = new Recorder(scope, LEASE_MS);
+  const recorder = new Recorder(scope, LEASE_MS, () => false);
   const attempt = { number: 1, status: 200, error: null, answer: "ok", durationMs: 5 };
   const record = (queue: ClaimedQueue) => {
     const { id, attempt: number } = queue.first!;

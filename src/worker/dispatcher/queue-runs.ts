@@ -73,7 +73,7 @@ export class QueueRuns {
   private readonly recorder: Recorder;
 
   constructor(private readonly options: RunOptions) {
-    this.recorder = new Recorder(options.scopeOf, options.takeoverMs);
+    this.recorder = new Recorder(options.scopeOf, options.takeoverMs, options.isStopping);
   }
 
   /** Sends what is in a queue. Until it is known, its place is held. @param taken resolves to undefined if there is none */

@@ -16,6 +16,8 @@ interface WaitingStep {
  * are 72 to 78 % of those without a destination, instead of 66 to 70 (`npm run bench -- deliveries`).
  */
 const PAUSE_MS = 10;
+/** Pause before a step that could not be stored is tried again, in ms. */
+const RETRY_PAUSE_MS = 1_000;
 
 /**
  * Stores what happened to deliveries: one statement at a time per organization, with everything that happened during
@@ -27,9 +29,25 @@ export class Recorder {
   constructor(
     private readonly scopeOf: (organizationId: string) => Scope,
     private readonly leaseMs: number,
+    private readonly isStopping: () => boolean,
   ) {}
 
-  advance(organizationId: string, step: QueueStep): Promise<Advanced> {
+  /**
+   * Stores a step. What PostgreSQL refuses for a time, as while its disk is full or a table is locked, is tried again as long as
+   * a claim lasts: otherwise the conversation would wait until its claim expires, and the delivery would be sent again.
+   */
+  async advance(organizationId: string, step: QueueStep): Promise<Advanced> {
+    const until = performance.now() + this.leaseMs;
+    for (;;)
+      try {
+        return await this.once(organizationId, step);
+      } catch (error) {
+        if (this.isStopping() || performance.now() > until) throw error;
+        await sleep(RETRY_PAUSE_MS);
+      }
+  }
+
+  private once(organizationId: string, step: QueueStep): Promise<Advanced> {
     return new Promise((resolve, reject) => {
       const one = { step, resolve, reject };
       const others = this.waiting.get(organizationId);
