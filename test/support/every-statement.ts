@@ -114,7 +114,7 @@ const NEWEST = "first: 5";
 const PARTS = [NEWEST, "last: 5", "first: 5, orderBy: OLDEST_FIRST", "last: 5, orderBy: OLDEST_FIRST"];
 type Field = GraphQLField<unknown, unknown>;
 
-/** The filters of a list: none, and each alone. */
+/** The filters of a list: none, each alone, and each of one assistant. */
 function filtersOf(field: Field, world: World): object[] {
   const type = getNamedType(field.args.find(({ name }) => name === "filter")?.type);
   if (!isInputObjectType(type)) return [{}];
@@ -125,14 +125,12 @@ function filtersOf(field: Field, world: World): object[] {
     return value(world);
   };
   const names = Object.keys(type.getFields());
-  return [
-    {},
-    ...names.map((name) =>
-      Object.fromEntries(
-        [name, ...(WITH[name] === undefined ? [] : [WITH[name]])].map((one) => [one, valueOf(one)]),
-      ),
-    ),
-  ];
+  const alone = names.map((name) => [name, ...(WITH[name] === undefined ? [] : [WITH[name]])]);
+  const others = names.filter((name) => name !== "assistantId" && WITH[name] !== "assistantId");
+  const ofAssistant = names.includes("assistantId") ? others.map((name) => [name, "assistantId"]) : [];
+  return [[], ...alone, ...ofAssistant].map((chosen) =>
+    Object.fromEntries(chosen.map((one) => [one, valueOf(one)])),
+  );
 }
 
 /** Reads the first and the last page of every list in both orders, those after them, and its total, with each filter. */

@@ -88,15 +88,16 @@ export function firstMatching(
   { filter, names, span }: Wanted,
   isIndexed: boolean,
 ): RowsOf<"events"> {
-  const spannedRows = spanned(ofAnyTime(scope, filter), span, BY_POSITION, (cursor) =>
-    placeOf(scope, cursor),
-  );
-  // After the bound of a cursor: PostgreSQL begins to read an index at the first bound.
-  const rows = between(scope, spannedRows, filter, isIndexed);
   const some = names && EVENT_NAMES.some((name) => !names.includes(name)) ? names : undefined;
   const assistants = filter.assistantId == null ? scope.assistantIds : [filter.assistantId];
   const isWhole = some === undefined && assistants === undefined;
-  if (isWhole || filter.chatId != null || !isIndexed) return some ? rows.whereIn("name", [...some]) : rows;
+  const isDirect = isWhole || filter.chatId != null || !isIndexed;
+  // If PostgreSQL knew that an assistant has most events, it would look for them among all, of which others may come first.
+  const own = isDirect ? filter : { ...filter, assistantId: null };
+  const within = spanned(ofAnyTime(scope, own), span, BY_POSITION, (cursor) => placeOf(scope, cursor));
+  // After the bound of a cursor: PostgreSQL begins to read an index at the first bound.
+  const rows = between(scope, within, filter, isIndexed);
+  if (isDirect) return some ? rows.whereIn("name", [...some]) : rows;
 
   rows.whereRaw("name = wanted.name").select("transaction", "id");
   if (assistants) rows.whereRaw("assistant_id = assistant.id");
