@@ -139,7 +139,7 @@ export class Calls {
       placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
     const ids = await fewChats(this.scope, filter);
     const rows = ofChats(whereCalled(this.joined(), filter), ids);
-    // The bound of a cursor first: PostgreSQL begins to read an index at the first bound.
+    // The bound of a cursor first: PostgreSQL 18 begins to read an index at the first bound.
     const found = within(spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf), filter);
     return connectionOf((await found).map(withLabel), query, () => this.count(filter, ids));
   }

@@ -31,7 +31,7 @@ const boundBy =
 
 /**
  * Conditions of the bounds of a list that is read in some order. Their values come from `boundsOf`. They precede conditions on
- * times: of several bounds on one side, PostgreSQL begins to read an index at the first, and passes all entries up to the others.
+ * times: of several bounds on one side, PostgreSQL 18 begins to read an index at the first, and passes all entries up to the others.
  */
 export const boundsIn = (order: Order): Conditions<keyof Bounds> => ({
   after: boundBy(BOUNDS[order].after),

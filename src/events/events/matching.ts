@@ -95,7 +95,7 @@ export function firstMatching(
   // If PostgreSQL knew that an assistant has most events, it would look for them among all, of which others may come first.
   const own = isDirect ? filter : { ...filter, assistantId: null };
   const within = spanned(ofAnyTime(scope, own), span, BY_POSITION, (cursor) => placeOf(scope, cursor));
-  // After the bound of a cursor: PostgreSQL begins to read an index at the first bound.
+  // After the bound of a cursor: PostgreSQL 18 begins to read an index at the first bound.
   const rows = between(scope, within, filter, isIndexed);
   if (isDirect) return some ? rows.whereIn("name", [...some]) : rows;
 

@@ -9,7 +9,7 @@ const NEIGHBORS = 1_000;
 export const CREATED_AT = "created_at + interval '0'";
 
 /**
- * The end is compared by the operator by which a cursor is: PostgreSQL would begin to read an index at a bound with `<=`, even
+ * The end is compared by the operator by which a cursor is: PostgreSQL 18 would begin to read an index at a bound with `<=`, even
  * if the one of a cursor precedes it, and pass all entries up to the cursor.
  */
 const SIDES = {
