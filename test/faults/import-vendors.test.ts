@@ -349,13 +349,19 @@ test("what Vapi does without a value is what the assistant does here", () => {
 describe("parley import vapi", () => {
   const { id } = vapiSample;
 
-  test("imports assistants of a file, and lists what has no counterpart", async () => {
-    const { code, stdout } = await runToEnd("cli/import", env, "vapi", fileOf([vapiSample]));
+  test("imports assistants of a file, and lists what has no counterpart, with one line for each reason", async () => {
+    const report = join(emptyFolder(), "report.json");
+    const file = fileOf([vapiSample]);
+    const { code, stdout } = await runToEnd("cli/import", env, "vapi", file, "--report", report);
     expect(code).toBe(0);
     expect(stdout).toContain("assistants: 1 imported");
     expect(stdout).toContain(
-      `- Vapi: transcriber.provider belongs to the voice engine, whose own setting applies. [${id}]`,
+      `- Vapi: maxDurationSeconds, silenceTimeoutSeconds, transcriber.provider, transcriber.model, transcriber.language, startSpeakingPlan.waitSeconds: each belongs to the voice engine, whose own setting applies. [${id}]`,
     );
+    expect(JSON.parse(readFileSync(report, "utf8")).notTakenOver).toContainEqual({
+      reason: "Vapi: transcriber.provider belongs to the voice engine, whose own setting applies.",
+      ids: [id],
+    });
     expect(stdout).toContain(
       "endCallMessage contains {{customerName}}, but no variable is filled in there: it stays as written.",
     );
@@ -522,7 +528,9 @@ describe("parley import retell", () => {
   test("imports agents of a file", async () => {
     const { code, stdout } = await runToEnd("cli/import", env, "retell", fileOf(retellSample));
     expect(code).toBe(0);
-    expect(stdout).toContain("retellLlmData.mcps.0.url is a tool server: add it with updateToolServers.");
+    expect(stdout).toContain(
+      "retellLlmData.mcps.0.name, retellLlmData.mcps.0.url: each is a tool server: add it with updateToolServers.",
+    );
     expect(await at(running.api, id)).toMatchObject({
       name: "Front desk",
       variables: { company: "Example" },

@@ -90,7 +90,7 @@ export class Report {
     const counts = [...this.counts].map(
       ([what, { stored, unchanged }]) => `  ${what}: ${stored} imported, ${unchanged} already here`,
     );
-    const missing = [...this.missing].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
+    const missing = [...joined(this.missing)].map(([sentence, ids]) => `  - ${sentence}${idsIn(ids)}`);
     const isSame = counts.length > 0 && [...this.counts.values()].every(({ stored }) => stored === 0);
     const rest = this.failed
       ? "what is listed below was refused"
@@ -114,6 +114,29 @@ export class Report {
     this.counts.set(what, count);
     return count;
   }
+}
+
+/** A sentence about a field of one side: the side, the path of the field, and what is said about it, from the verb on. */
+const OF_FIELD = /^(\w+: )([^\s:]+) (?!of )(.+)$/s;
+
+/** The same sentences, with one for all fields of the same records about which the same is said. */
+function joined(missing: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
+  const groups = new Map<string, { readonly sentences: string[]; readonly ids: readonly string[] }>();
+  for (const [sentence, ids] of missing) {
+    const [, side, , said] = OF_FIELD.exec(sentence) ?? [];
+    const key = said === undefined ? sentence : JSON.stringify([side, said, ids]);
+    const group = groups.get(key) ?? { sentences: [], ids };
+    group.sentences.push(sentence);
+    groups.set(key, group);
+  }
+  return new Map([...groups.values()].map(({ sentences, ids }) => [joinedSentence(sentences), ids]));
+}
+
+function joinedSentence(sentences: readonly string[]): string {
+  if (sentences.length === 1) return sentences[0]!;
+  const [, side, , said] = OF_FIELD.exec(sentences[0]!)!; // only sentences about fields are joined
+  const paths = sentences.map((sentence) => OF_FIELD.exec(sentence)![2]);
+  return `${side}${paths.join(", ")}: each ${said}`;
 }
 
 function idsIn(ids: readonly string[]): string {
