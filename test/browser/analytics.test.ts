@@ -261,6 +261,13 @@ describe("with long names and texts from right to left", () => {
   });
 });
 
+test("shows every log of a page above the buttons for other pages", async () => {
+  await open();
+  const boxes = [rows().last(), page.getByRole("button", { name: "Older" })].map((one) => one.boundingBox());
+  const [last, older] = await Promise.all(boxes);
+  expect(older!.y).toBeGreaterThanOrEqual(last!.y + last!.height);
+});
+
 test("its fields and menus have borders of sufficient contrast", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -173,6 +173,24 @@ describe("other languages", () => {
     },
   );
 
+  test("a name that is written from right to left stands beside the avatar, and is cut at its end", async () => {
+    const short = "عيادة الأسنان";
+    for (const name of [short, `${short} ${"النجمة الذهبية للاستقبال ".repeat(2)}`.trim()]) {
+      const attributes = { "assistant-id": await site.assistant({ name }), locale: "en" };
+      const { launcher, frame } = await site.visit({ attributes });
+      await launcher.click();
+      const title = frame.getByRole("heading", { name });
+      await title.waitFor();
+      expect(
+        await title.evaluate((one) => ({
+          direction: getComputedStyle(one).direction,
+          gap: one.getBoundingClientRect().left - one.parentElement!.getBoundingClientRect().left,
+          isCut: one.scrollWidth > one.clientWidth,
+        })),
+      ).toEqual({ direction: "rtl", gap: 0, isCut: name !== short });
+    }
+  });
+
   test("falls back to the visitor's language, and from a region to its language", async () => {
     const id = await site.assistant();
     const context = { locale: "fr-CA" };

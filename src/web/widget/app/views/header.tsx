@@ -49,8 +49,10 @@ export function Header({ app }: { app: Application }) {
     <header>
       {away ? <Back app={app} /> : theme.title && <Avatar theme={theme} />}
       <div class="names">
-        <h1>{app.view.value === "history" ? say("history") : theme.title || say("conversation")}</h1>
-        {theme.subtitle && app.view.value !== "history" && <p>{theme.subtitle}</p>}
+        <h1 dir="auto">
+          {app.view.value === "history" ? say("history") : theme.title || say("conversation")}
+        </h1>
+        {theme.subtitle && app.view.value !== "history" && <p dir="auto">{theme.subtitle}</p>}
       </div>
       <Actions app={app} />
     </header>
