@@ -147,6 +147,39 @@ describe("a request is not repeated", () => {
   });
 });
 
+describe("onWarning gets each warning of a request that succeeded", () => {
+  const warned = async (run: (parley: Parley, assistantId: string) => Promise<unknown>) => {
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    await run(client(running.url, { onWarning }), await newAssistant(running.api));
+    return warnings;
+  };
+  const notName = (name: string) => expect.stringContaining(`{${name}} is not a variable`);
+  test("over GraphQL, also if the operation has failed in part", async () => {
+    const fields = "updateChatConfiguration(assistantId: $id, input: { prompt: $prompt }) { id }";
+    const mutation = `mutation ($id: ID!, $prompt: String!) { ${fields} }`;
+    const partly = `mutation ($id: ID!, $prompt: String!) { ${fields} endChat(id: "unknown") { id } }`;
+    expect(await warned((parley, id) => parley.graphql(mutation, { id, prompt: "{a b}, {c d}" }))).toEqual([
+      notName("a b"),
+      notName("c d"),
+    ]);
+    expect(
+      await warned((parley, id) => parley.graphql(partly, { id, prompt: "{a b}" }).catch(() => undefined)),
+    ).toEqual([notName("a b")]);
+  });
+
+  test("over REST, as over GraphQL", async () => {
+    /** With quotes, a backslash, letters outside ASCII and a percent sign. */
+    const variables = { 'prénom "de" \\ 北, 5%20': "Ada" };
+    const [sentence] = await warned((parley, assistantId) => parley.startChat({ assistantId, variables }));
+    expect(sentence).toContain(Object.keys(variables)[0]);
+    const start = (parley: Parley, assistantId: string) =>
+      parley.rest.POST("/rest/v1/ai-chats", { body: { assistantId, variables } });
+    expect(await warned(start)).toEqual([sentence]);
+    expect(await warned((parley) => parley.rest.GET("/rest/v1/assistants", {}))).toEqual([]);
+  });
+});
+
 describe("an error", () => {
   test("names the invalid values, and the request in the server's log", async () => {
     const wrong = client(running.url).graphql(

@@ -6,6 +6,7 @@ import { START_CHAT } from "./operations.generated";
 import { runOperation, type Document, type GraphQLOptions, type VariablesOf } from "./run-operation";
 import { send, type SendOptions } from "./send";
 import { subscribe, type SubscribeOptions, type Transport } from "./subscribe";
+import { warningsIn } from "./warnings";
 import type { SocketClass } from "./web-socket";
 
 export interface ClientOptions extends SendOptions {
@@ -120,6 +121,7 @@ async function sendRest(options: ClientOptions, request: Request): Promise<Respo
   if (method === "POST" && !headers.has("Idempotency-Key"))
     headers.set("Idempotency-Key", crypto.randomUUID());
   const response = await send(options, request);
+  for (const warning of warningsIn(response)) options.onWarning?.(warning);
   const { status, body } = response;
   if (!body || response.headers.get("Content-Type")?.includes("json")) return response;
   const message = `${url} answered with status ${status} and not with JSON.`;

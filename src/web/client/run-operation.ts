@@ -24,6 +24,7 @@ export type VariablesOf<Variables> =
 export interface GraphQLResult {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLErrorFields[];
+  readonly extensions?: { readonly warnings?: readonly string[] };
 }
 
 /** The text of a document. A printer loads only for documents that have no text any more. */
@@ -61,7 +62,9 @@ export async function runOperation(
     signal: signal ?? null,
   });
   const response = await send(options, request, true);
-  return dataOf(await resultOf(url, response), response.status);
+  const result = await resultOf(url, response);
+  for (const warning of result.extensions?.warnings ?? []) options.onWarning?.(warning);
+  return dataOf(result, response.status);
 }
 
 /** The result in a response. @throws ParleyError if it has none */

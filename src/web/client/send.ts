@@ -15,6 +15,11 @@ export interface SendOptions {
   readonly timeoutMs?: number | undefined;
   /** Default: the fetch of the runtime. */
   readonly fetch?: Fetch | undefined;
+  /**
+   * Called with each warning about a request that succeeded, such as a variable without a value: a sentence for
+   * developers.
+   */
+  readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
 const RETRIED = new Set([429, 502, 503, 504]);
