@@ -173,7 +173,7 @@ test.each([
 
 test.each([
   ["streaming", "stream", "/docs/graphql-clients#without-websockets"],
-  ["allowed origins", "updateAllowedOrigins", "/docs/widget#visitors-of-web-pages"],
+  ["allowed origins", "allowedOrigins", "/docs/widget#limit-it-to-your-pages"],
   ["encrypted", "encrypt", "/docs/settings#ENCRYPTION_KEYS"],
 ])("the search for %j finds %j in %s, with the words in the excerpt", async (words, excerpt, address) => {
   await openSearch();
@@ -194,6 +194,13 @@ test.each(["rate limit", "upload a file", "widget", "search"])(
 test("a link to the row of an error code shows it", async () => {
   await page.goto(`${app.url}/docs/errors#CHAT_ENDED`);
   expect(await page.locator("tr:target").innerText()).toMatch(/^CHAT_ENDED/);
+});
+
+test("texts of the search index have no spaces around code and links that the page lacks", async () => {
+  const index = await (await fetch(`${app.url}/docs/assets/search.json`)).text();
+  expect(index).toContain(
+    "webhook-signature, with webhook-id and webhook-timestamp, as in Standard Webhooks: v1,",
+  );
 });
 
 test("no text of the search index contains an entity", async () => {

@@ -3,10 +3,13 @@ import { nameOf } from "./search-options.mjs";
 
 const METHOD = /^(GET|POST|PATCH|PUT|DELETE)$/;
 
+/** Tags inside a line of text, which part no words. */
+const INLINE = /<(?:wbr|\/?(?:a|code|em|span|strong)\b[^>]*)>/g;
+
 /** The text of HTML. */
 export const plain = (html) =>
   html
-    .replaceAll("<wbr>", "")
+    .replace(INLINE, "")
     .replace(/<[^>]+>/g, " ")
     .replace(/&(?:(amp|lt|gt|quot)|#(\d+)|#x([\da-f]+));/gi, (_, name, decimal, hex) =>
       name
