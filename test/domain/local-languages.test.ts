@@ -172,6 +172,22 @@ describe("without a model, an assistant answers in the language of its texts", (
     }
   });
 
+  test.each(["ar", "de", "fr", "he", "pl"])(
+    "from a text in English with short passages in another language: %s",
+    async (language) => {
+      const { facts, questions } = SAMPLES[language]!;
+      const english = SAMPLES.en!.facts.join(" ").repeat(4);
+      for (const attach of [false, true]) {
+        const text = [english, ...facts].map((passage, at) => `# ${at + 1}\n\n${passage}`).join("\n\n");
+        const assistantId = await newAssistant(attach ? "" : text);
+        if (attach) await attachText(assistantId, text);
+        const say = await talkTo(assistantId);
+        for (const [at, question] of questions.entries())
+          expect((await say(question)).content).toContain(facts[at]);
+      }
+    },
+  );
+
   const PRICES = {
     de: {
       facts: ["Neuer Schlauch: Ein neuer Schlauch kostet 14 Euro.", "Bremsbeläge: 18 Euro je Rad."],
