@@ -89,11 +89,11 @@ export function invalid(problems: readonly Problem[]): DomainError {
 /** The message for a file that is too large, on both interfaces. @param bytes the limit */
 export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
 
-/** The same error with its values at other paths. */
-export function withPaths(error: DomainError, pathOf: (path: string) => string): DomainError {
-  const details = error.details?.map(({ path, message }) => ({ path: pathOf(path), message }));
-  if (error.code === "BAD_USER_INPUT") return invalid(details ?? []);
-  return new DomainError(error.code, error.message, details);
+/** The same error with its values at other paths. A sentence about several values together stays as it is. */
+export function withPaths({ code, message, details = [] }: DomainError, pathOf: (path: string) => string) {
+  const isTogether = details.length > 1 && !details.some(({ path }) => message.includes(`${path}: `));
+  const moved = details.map((problem) => ({ ...problem, path: pathOf(problem.path) }));
+  return code === "BAD_USER_INPUT" && !isTogether ? invalid(moved) : new DomainError(code, message, moved);
 }
 
 /** Completes the error about one of several values by the path of that value. @throws DomainError */

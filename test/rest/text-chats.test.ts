@@ -63,6 +63,16 @@ describe("a text chat over REST alone", () => {
     metadata,
   });
 
+  test("is refused without an assistant, workflow or deployment, with one sentence about the three", async () => {
+    const { message, details } = await running.api.post(CHATS, {}, 400);
+    expect(message).toBe("Give exactly one of assistantId, workflowId, deploymentId; got none of them.");
+    expect(details.map(({ path }: { path: string }) => path)).toEqual([
+      "assistantId",
+      "workflowId",
+      "deploymentId",
+    ]);
+  });
+
   test("has no greeting in the response if the assistant says none", async () => {
     const assistantId = await assistant({ initialMessage: "" });
     expect(Object.keys(await running.api.post(CHATS, { assistantId }, 201))).toEqual(["id"]);
