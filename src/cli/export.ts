@@ -9,7 +9,7 @@ import { DeniedError, Http } from "./import/http";
 import { Progress } from "./import/progress";
 import { outliveReaders } from "./lasting-output";
 import { quotedForShell } from "./quoted-for-shell";
-import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
+import { commandWith, givenBy, serverAddress, waitOf, withContinuation } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/export"];
 const OPTIONS = ["url", "key", "wait"] as const;
@@ -57,7 +57,7 @@ async function exportTo(folder: string, options: Options, progress: Progress): P
   if (url === undefined)
     throw wrong("Name the server with --url or PARLEY_URL, such as http://127.0.0.1:4000.");
   if (key === undefined) throw wrong(KEY_ADVICE);
-  const source = addressOf("--url", url, USAGE);
+  const source = serverAddress(options.url, url, USAGE);
   const http = (headers: Record<string, string>) =>
     new Http({
       name: "The server",

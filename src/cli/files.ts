@@ -16,7 +16,7 @@ import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
 import { unknownFunctions } from "./files/unknown-functions";
 import { outliveReaders } from "./lasting-output";
-import { addressOf, waitOf } from "./transfer-options";
+import { serverAddress, waitOf } from "./transfer-options";
 
 const { usage, commands: OF_FILES } = COMMANDS["cli/files"];
 type Name = keyof typeof OF_FILES;
@@ -84,7 +84,7 @@ async function run(): Promise<number> {
   const url = values.url ?? PARLEY_URL;
   return command(folder, {
     name,
-    url: url && addressOf("--url", url, USAGE),
+    url: url && serverAddress(values.url, url, USAGE),
     key: values.key ?? PARLEY_KEY,
     waiting: {
       patienceMs: waitOf(values.wait, USAGE, WAIT_SECONDS) * 1_000,

@@ -12,7 +12,7 @@ import { Target } from "./import/target";
 import { importVapi } from "./import/vapi";
 import { outliveReaders } from "./lasting-output";
 import { quotedForShell } from "./quoted-for-shell";
-import { addressOf, commandWith, givenBy, waitOf, withContinuation } from "./transfer-options";
+import { addressOf, commandWith, givenBy, serverAddress, waitOf, withContinuation } from "./transfer-options";
 
 const { usage: USAGE } = COMMANDS["cli/import"];
 const OPTIONS = ["from", "from-key", "url", "key", "wait", "report"] as const;
@@ -126,7 +126,7 @@ function accessOf(options: Options, needsSource: boolean) {
     throw wrong(
       "Name a SECRET key that may import with --key or PARLEY_KEY: `npm run --silent key:create -- --import` makes one on the server.",
     );
-  return { url: addressOf("--url", url, USAGE), from, key };
+  return { url: serverAddress(options.url, url, USAGE), from, key };
 }
 
 /** The command of this run, which continues it. */

@@ -34,23 +34,28 @@ export function withContinuation(error: unknown, kept: string | undefined, comma
   return new Error(`${(error as Error).message}\n\n${sentence}:\n  ${command}`, { cause: error });
 }
 
-/** An address without a slash at its end. @throws Error with the usage */
-export function addressOf(option: string, text: string, usage: string): string {
+/** The address of the server. @param option of the command, instead of which `text` can come from PARLEY_URL */
+export const serverAddress = (option: string | undefined, text: string, usage: string): string =>
+  addressOf(option ? "--url" : "PARLEY_URL", text, usage);
+
+/** An address without a slash at its end. @param name the option or the variable that has it. @throws Error with the usage */
+export function addressOf(name: string, text: string, usage: string): string {
+  const given = (address: string) => `${name}${name.startsWith("--") ? " " : "="}${address}`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new Error(
-      `${option} must be a URL that begins with http:// or https://; got "${text}".\nUsage: ${usage}`,
+      `${name} must be a URL that begins with http:// or https://; got "${text}".\nUsage: ${usage}`,
     );
   const { username, password } = new URL(text);
   // Node sends no request to such an address, and its error repeats the password.
   if (username !== "" || password !== "")
-    throw new Error(`${option} must not contain a user name or a password.`);
+    throw new Error(`${name} must not contain a user name or a password.`);
   const [, address] = /^(.*)\/(?:rest(?:\/v1)?|graphql)\/*$/.exec(text) ?? [];
   if (address !== undefined)
     throw new Error(
-      `${option} must be the address of the server, without /graphql or /rest: ${option} ${address}\nUsage: ${usage}`,
+      `${name} must be the address of the server, without /graphql or /rest: ${given(address)}\nUsage: ${usage}`,
     );
   const [path = ""] = text.split(/[?#]/, 1);
-  if (path !== text) throw new Error(`${option} must not contain ? or #: ${option} ${path}\nUsage: ${usage}`);
+  if (path !== text) throw new Error(`${name} must not contain ? or #: ${given(path)}\nUsage: ${usage}`);
   return text.replace(/(?<!\/)\/+$/, "");
 }
 

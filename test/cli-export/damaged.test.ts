@@ -349,6 +349,7 @@ describe("an export with a key that", () => {
     [["a", "b"], {}, "Name one folder."],
     [["a"], {}, "Name the server with --url or PARLEY_URL"],
     [["a", "--url", "example.com", "--key", "k"], {}, "--url must be a URL"],
+    [["a", "--key", "k"], { PARLEY_URL: "example.com" }, "PARLEY_URL must be a URL"],
     [
       ["a", "--wait", "soon"],
       { PARLEY_URL: "http://127.0.0.1:1", PARLEY_KEY: "k" },

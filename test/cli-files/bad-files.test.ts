@@ -549,6 +549,17 @@ test.each([
   expect(stderr).toContain(args[0] === "push" ? 'no command "push"' : message);
 });
 
+test.each([
+  ["nonsense", 'PARLEY_URL must be a URL that begins with http:// or https://; got "nonsense".'],
+  [
+    "http://127.0.0.1:4000/graphql",
+    "PARLEY_URL must be the address of the server, without /graphql or /rest: PARLEY_URL=http://127.0.0.1:4000\n",
+  ],
+])("an address from PARLEY_URL is refused by the name of the variable: %s", async (PARLEY_URL, message) => {
+  const { code, stderr } = await new Workplace(emptyFolder(), running, { PARLEY_URL }).run(["diff", "."]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+});
+
 test.each(["pull", "apply"])(
   "an unknown option of %s is named with the usage of that command alone",
   async (name) => {
