@@ -374,7 +374,8 @@ async function image() {
   const [context, image] = [emptyFolder(), emptyFolder()];
   const began = Date.now();
   buildImage(file, context, image);
-  assert(!existsSync(join(image, "app/node_modules/esbuild")), "no build tools are in the image");
+  for (const tool of ["esbuild", "typescript", "jest"])
+    assert(!existsSync(join(image, "app/node_modules", tool)), `${tool} is not in the image`);
   say(`the RUN lines of the Containerfile: ${Math.round((Date.now() - began) / 1_000)} s`);
 
   chmodSync(image, 0o755);
