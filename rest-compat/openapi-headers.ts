@@ -1,3 +1,4 @@
+import { RETRIED } from "../src/http/errors/reported-errors";
 import type { ErrorCode } from "../src/platform/errors";
 import type { CompiledRoute } from "./compile";
 import { exampleOf } from "./examples";
@@ -56,8 +57,6 @@ export const HEADERS = {
 } as const satisfies Readonly<Record<string, Header>>;
 
 type HeaderName = keyof typeof HEADERS;
-
-const RETRIED: readonly ErrorCode[] = ["RATE_LIMITED", "REQUEST_IN_PROGRESS", "UNAVAILABLE", "TIMEOUT"];
 
 /** The headers of a route's response with a status. @param codes error codes; none for a success */
 export function headersOf(

@@ -5,13 +5,14 @@ import type { Context } from "../../schema/core/context";
 import type { Caller } from "../account/auth/caller";
 import { readJsonBody } from "../http/json-body";
 import { toDomainError } from "../http/errors/parser-errors";
+import { noteErrors } from "../http/errors/reported-errors";
 import { refuseMethod } from "../http/errors/refuse-method";
 import type { SendError } from "../http/errors/send-error";
 import { invalid } from "../platform/errors";
 import { sdk } from "./sdk";
 import { mcpServer, type McpOptions } from "./server";
 
-export interface McpHandlerOptions extends Omit<McpOptions, "tools"> {
+export interface McpHandlerOptions extends Omit<McpOptions, "tools" | "failed"> {
   /** Called at the first request. */
   readonly tools: () => McpOptions["tools"];
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
@@ -39,7 +40,9 @@ export function mcpHandler(options: McpHandlerOptions): RequestHandler {
         throw invalid([{ path: "body", message: "must be one JSON-RPC message; batches are not supported" }]);
       await options.limited(async () => {
         const transport = new (sdk().StreamableHTTPServerTransport)({ enableJsonResponse: true });
-        const server = mcpServer({ ...options, tools: (tools ??= options.tools()) }, caller!, newContext); // authorize refuses requests without a caller
+        tools ??= options.tools();
+        const failed = (codes: readonly string[]) => noteErrors(res, codes);
+        const server = mcpServer({ ...options, tools, failed }, caller!, newContext); // authorize refuses requests without a caller
         await server.connect(transport);
         await transport.handleRequest(req, res, body);
         await server.close();

@@ -104,6 +104,13 @@ function failure(errors: readonly GraphQLFormattedError[]): CallToolResult {
   };
 }
 
+/** The codes of the errors in a result. */
+export function codesIn({ isError, structuredContent }: CallToolResult): readonly string[] {
+  if (!isError) return [];
+  const { errors } = structuredContent as { errors: readonly { readonly code: string }[] };
+  return errors.map(({ code }) => code);
+}
+
 /** The data of a resource. @throws DomainError if it cannot be read */
 export function dataOf({ isError, structuredContent }: CallToolResult): Record<string, unknown> {
   const data = structuredContent as Record<string, unknown>;

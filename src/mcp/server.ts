@@ -4,7 +4,7 @@ import { admit } from "../../schema/core/access";
 import type { Context } from "../../schema/core/context";
 import type { Caller } from "../account/auth/caller";
 import { DomainError } from "../platform/errors";
-import { dataOf, type ToolRunner } from "./run-tool";
+import { codesIn, dataOf, type ToolRunner } from "./run-tool";
 import { sdk } from "./sdk";
 import type { OperationTool } from "./tools";
 
@@ -13,6 +13,8 @@ export interface McpOptions {
   readonly version: string;
   readonly tools: ReadonlyMap<string, OperationTool>;
   readonly runner: ToolRunner;
+  /** Called with the codes of the errors in a result. */
+  readonly failed: (codes: readonly string[]) => void;
 }
 
 const INSTRUCTIONS =
@@ -35,18 +37,14 @@ const TEMPLATES = [
 ];
 
 /** An MCP server for one request of a caller: the protocol is stateless here. */
-export function mcpServer(
-  { schema, version, tools, runner }: McpOptions,
-  caller: Caller,
-  newContext: () => Context,
-): Server {
+export function mcpServer(options: McpOptions, caller: Caller, newContext: () => Context): Server {
+  const { schema, version, tools } = options;
   const requests = sdk();
   const server = new requests.Server(
     { name: "parley", version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  const run = (name: string, values: Record<string, unknown>) =>
-    runner.call(tools.get(name)!, values, newContext());
+  const run = runOf(options, newContext);
 
   server.setRequestHandler(requests.ListToolsRequestSchema, () => ({
     tools: [...tools.values()].filter(({ access }) => mayRun(access, caller)).map(({ tool }) => tool),
@@ -74,6 +72,15 @@ export function mcpServer(
   });
   return server;
 }
+
+/** Runs a tool, and reports the codes of its errors. */
+const runOf =
+  ({ tools, runner, failed }: McpOptions, newContext: () => Context) =>
+  async (name: string, values: Record<string, unknown>) => {
+    const result = await runner.call(tools.get(name)!, values, newContext());
+    failed(codesIn(result));
+    return result;
+  };
 
 /** The tool that reads a resource, and its arguments. @throws McpError for an unknown URI */
 function resourceOf(uri: string): [tool: string, values: Record<string, unknown>] {

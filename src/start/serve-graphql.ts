@@ -59,7 +59,7 @@ export async function graphqlOf(
         });
     },
     stream: (req, res, newContext, payload) => streams.answer(req, res, newContext, payload),
-    pieceOwnerOf: ({ scope }) => scope,
+    ownerOf,
     limited,
     persisted,
     disclosesSecret: ({ disclosed }) => disclosed.length > 0,
@@ -67,6 +67,8 @@ export async function graphqlOf(
     sendError,
   });
 }
+
+const ownerOf = ({ scope }: Context) => scope;
 
 /** Apollo with the documents of REST's engine. */
 const runnerOf = (
@@ -86,6 +88,7 @@ const runnerOf = (
     },
     waits: waitsFor,
     largeLimited,
+    ownerOf,
     warnings: ({ scope }) => scope.notes.warnings,
     warn: ({ scope }, text) => scope.warn(text),
     repeatable: repeatableBy(isDraining),

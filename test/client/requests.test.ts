@@ -86,6 +86,18 @@ test.each(Object.entries(WAYS))(
   },
 );
 
+test("over GraphQL, the client repeats an operation of which a field can succeed later", async () => {
+  const error = { message: "The database is away.", extensions: { code: "UNAVAILABLE" } };
+  const { url, requests } = await unreliable(running.url, {
+    status: 200,
+    headers: { "Content-Type": "application/json", "Retry-After": "1" },
+    body: JSON.stringify({ errors: [error], data: { createAssistant: null } }),
+  });
+  expect(await WAYS.GraphQL!(client(url), "Later")).toMatch(/\w/);
+  expect(requests).toHaveLength(2);
+  expect(await created("Later")).toBe(1);
+});
+
 describe("a request is not repeated", () => {
   const failed = async (parley: Parley, name = "Never") =>
     WAYS.GraphQL!(parley, name).then(

@@ -13,6 +13,7 @@ type Values = Readonly<Record<string, string>>;
 const ANSWERS = 'parley_model_answers_total{model="M", purpose="answer", outcome="ok"}';
 const FAILURES = 'parley_model_answers_total{model="M", purpose="answer", outcome="timeout"}';
 const REQUESTS = 'parley_http_request_duration_seconds_count{operation="Chat", status="200"}';
+const GRAPHQL = 'parley_graphql_failures_total{code="UNAVAILABLE"}';
 const DELIVERED = 'parley_delivery_attempts_total{outcome="delivered"}';
 const GIVEN_UP = 'parley_jobs_given_up_total{task="chat.turn"}';
 const MISMATCHES = 'parley_event_mismatches_total{event="session-end"}';
@@ -31,7 +32,7 @@ const every = (series: readonly string[], values: string): Values =>
 const USUAL: Values = {
   ...every(["up", "parley_database_up", "parley_server_ready"], "1x120"),
   ...every(
-    [MISMATCHES, GIVEN_UP, PERIODIC, WAITS, "parley_held", "parley_clock_difference_seconds"],
+    [GRAPHQL, MISMATCHES, GIVEN_UP, PERIODIC, WAITS, "parley_held", "parley_clock_difference_seconds"],
     "0x120",
   ),
   ...every(["parley_events_unsequenced", "parley_delivery_oldest_due_seconds"], "0x120"),
@@ -53,6 +54,7 @@ const PROBLEMS: readonly (readonly [name: string, values: Values, alerts: readon
   ["is not ready", { parley_server_ready: "0x120" }, ["ParleyNotReady"]],
   ["is held for an hour", { parley_held: "1x120" }, ["ParleyHeld"]],
   ["has a clock that is behind", { parley_clock_difference_seconds: "-45x120" }, ["ParleyClockOff"]],
+  ["answers with errors in GraphQL", { [GRAPHQL]: "0+5x120" }, ["ParleyServerErrors"]],
   ["answers with 500", { [REQUESTS.replace("200", "500")]: "5+5x120" }, ["ParleyServerErrors"]],
   ["sees a turn wait", { [OLDEST("chat.turn")]: "45+60x120" }, ["ParleyPeopleWait", "ParleyJobsLate"]],
   ["sees a slow job wait", { [OLDEST("file.index")]: "1900x120" }, ["ParleyJobsLate"]],
@@ -113,6 +115,7 @@ const IN_ORDER: readonly (readonly [name: string, values: Values])[] = [
     "failing in one request",
     { [REQUESTS.replace("200", "500")]: "_x57 1x63", ...every(COUNTS, "0+0.02x120") },
   ],
+  ["failing in a few requests of GraphQL", { [GRAPHQL]: "0+0.05x120" }],
 ];
 
 function QUIET_AFTER_GAP(): Values {

@@ -75,7 +75,8 @@ describe(`while the database is unavailable, ${away.title} routes and operations
     if (target.caller === "provider") return expect(["UNAVAILABLE", ...UNKNOWN_SENDER]).toContain(code);
     if (target.title.startsWith("subscription")) return expect(code).toMatch(/UNAVAILABLE|closed with/);
     expect(code).toBe("UNAVAILABLE");
-    if (target.api === "REST") expect({ status, retryAfter }).toEqual({ status: 503, retryAfter: "2" });
+    expect(retryAfter).toBe("2");
+    if (target.api === "REST") expect(status).toBe(503);
   });
 
   test("liveness stays ok, nothing is left half-done, and everything works once the database is back", async () => {
@@ -99,7 +100,7 @@ const DISCLOSING = [
   "endUserExportDownload",
 ];
 /** Subscriptions, which start and then wait for an event that cannot be written. */
-const WAITING = ["callEvents", "organizationEvents"];
+const WAITING = ["callEvents", "organizationEvents", "organizationChanges", "assistantChanges"];
 
 const END_CONNECTIONS = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
 
@@ -129,10 +130,10 @@ describe(`while the database is read-only, ${readOnly.title} routes and operatio
   test.each(readOnly.rows)(
     "$title reads, or reports that it cannot be recorded or stored",
     async (target) => {
-      const { code, status, retryAfter } = await ask(target);
+      const { code, retryAfter } = await ask(target);
       if (!target.changes && !DISCLOSING.includes(target.name)) expect(code).not.toBe("UNAVAILABLE");
       expect(["UNAVAILABLE", "CHANNEL_DISABLED", ...UNKNOWN_SENDER]).toContain(code);
-      if (status === 503) expect(retryAfter).toBe("2");
+      if (code === "UNAVAILABLE") expect(retryAfter).toBe("2");
     },
   );
 

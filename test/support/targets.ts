@@ -24,7 +24,7 @@ export interface Target {
   readonly method: string;
   /** Path for an invalid request. */
   path(world: World): string;
-  /** Sends a valid request. @returns its error code, if any, and the HTTP status of a REST request */
+  /** Sends a valid request. @returns its error code, if any, and the HTTP status of a REST request, with Retry-After */
   ask(api: Api, world: World): Promise<TargetResult>;
 }
 
@@ -61,7 +61,11 @@ const ofGraphql: readonly Target[] = operationsOf(schema).map((operation) => ({
   records: namedBy(variablesOf(operation.name)),
   method: "POST",
   path: () => "/graphql",
-  ask: async (api, world) => ({ code: (await run(api, operation, variablesOf(operation.name)(world))).code }),
+  ask: async (api, world) => {
+    const { code, error } = await run(api, operation, variablesOf(operation.name)(world));
+    const { headers } = Object(error) as { headers?: Readonly<Record<string, string>> }; // none over a WebSocket
+    return { code, ...(headers && { retryAfter: headers["retry-after"] ?? null }) };
+  },
 }));
 
 function variablesOf(name: string): (world: World) => Record<string, unknown> {

@@ -144,7 +144,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The database, the file storage or the voice engine cannot be reached.",
     "Repeat the request after `Retry-After` seconds; `/health/ready` shows what is missing.",
   ],
-  TIMEOUT: ["The request took too long and was canceled.", "Ask for less at once, or repeat the request."],
+  TIMEOUT: [
+    "The request took too long and was canceled.",
+    "Ask for less at once, or repeat the request after `Retry-After` seconds.",
+  ],
   INSUFFICIENT_STORAGE: ["The server's storage is full.", "Free space on the server's disk."],
 };
 
@@ -210,7 +213,7 @@ export function errorReference(warnings: readonly (readonly [code: string, meani
     "",
     "<!-- Generated from src/http/errors/error-reference.ts by npm run docs. -->",
     "",
-    "An error has a stable `code`, a `message` for people, the `requestId` under which the server logs it, and `details` with the path of each invalid value. REST returns them in the body, with the status; GraphQL in `errors[].extensions`, with status 200 once an operation runs.",
+    "An error has a stable `code`, a `message` for people, the `requestId` under which the server logs it, and `details` with the path of each invalid value. REST returns them in the body, with the status; GraphQL in `errors[].extensions`, with status 200 once an operation runs. If the same request can succeed later (`RATE_LIMITED`, `REQUEST_IN_PROGRESS`, `TIMEOUT`, `UNAVAILABLE`), both have the header `Retry-After` with the seconds to wait, GraphQL also with status 200.",
     "",
     errorTable(),
     "",

@@ -4,6 +4,7 @@ import { publicError } from "../../platform/errors";
 import { requestId } from "../answers/answer-headers";
 import { errorBody, STATUS, type ErrorBody } from "./error-body";
 import { sendErrorPage, wantsErrorPage } from "./error-page";
+import { askToRetry } from "./reported-errors";
 import { beginJson, sendText } from "../answers/send-json";
 
 /**
@@ -22,7 +23,7 @@ export const errorSender =
     // Errors after the headers were sent cannot reach the client, so they are logged.
     if (status >= 500 || res.headersSent) logger.error({ err: error, requestId: id }, "request failed");
     if (res.headersSent) return void res.destroy();
-    if (status === 503 || visible.code === "REQUEST_IN_PROGRESS") res.setHeader("Retry-After", "2");
+    askToRetry(res, [visible.code]);
     if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
     if (wantsErrorPage(res.req)) return sendErrorPage(res, errorBody(visible, status, id));
     beginJson(res, status);

@@ -10,10 +10,12 @@ import { withDeclaredTypes } from "../multipart/declared-types";
 import { operationsTextOf } from "../multipart/operations-text";
 import { removeNames } from "../multipart/unnamed-copy";
 import { unreadableForm } from "../errors/unreadable-form";
+import { codesOf } from "./graphql-answers";
 import { errorShape, MEDIA_TYPES } from "./graphql-errors";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { readJsonBody } from "../json-body";
 import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "../errors/parser-errors";
+import { noteErrors } from "../errors/reported-errors";
 import type { PersistedOperations } from "./persisted-operations";
 import type { SendError } from "../errors/send-error";
 import { keepUncompressed, sendJson } from "../answers/send-json";
@@ -31,8 +33,8 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
     newContext: NewContext<Context>,
     payload: object,
   ) => Promise<void>;
-  /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
-  readonly pieceOwnerOf: (context: Context) => object;
+  /** An object that all copies of a context share: it knows the streamed lists of an answer, and its errors. */
+  readonly ownerOf: (context: Context) => object;
   /** Answers a request when few others are under way. */
   readonly limited: (answer: () => Promise<void>) => Promise<void>;
   /** Whether the answer contains a secret. */
@@ -66,13 +68,13 @@ export function graphqlHandler<Context extends BaseContext>(
 }
 
 async function answer<Context extends BaseContext>(
-  { apollo, pieceOwnerOf, disclosesSecret }: GraphQLHandlerOptions<Context>,
+  { apollo, ownerOf, disclosesSecret }: GraphQLHandlerOptions<Context>,
   req: Request,
   res: ServerResponse,
   httpGraphQLRequest: HTTPGraphQLRequest,
   contextValue: Context,
 ): Promise<void> {
-  const asker = pieceOwnerOf(contextValue);
+  const asker = ownerOf(contextValue);
   answerInPieces(asker);
   const context = () => Promise.resolve(contextValue);
   const {
@@ -82,6 +84,7 @@ async function answer<Context extends BaseContext>(
   } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
   if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
   for (const [name, value] of headers) res.setHeader(name, value);
+  noteErrors(res, codesOf(asker));
   if (disclosesSecret(contextValue)) keepUncompressed(res);
   const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
   res.statusCode = status;

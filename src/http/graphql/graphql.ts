@@ -1,9 +1,7 @@
 import {
   ApolloServer,
-  HeaderMap,
   type ApolloServerPlugin,
   type BaseContext,
-  type GraphQLRequestContext,
   type GraphQLRequestContextResponseForOperation,
   type GraphQLResponse,
 } from "@apollo/server";
@@ -20,8 +18,9 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError } from "../../platform/errors";
+import { answered, refusal, type Extensions } from "./graphql-answers";
 import { cachedDocument, type CachedDocument, type CompileOptions } from "./cached-document";
-import { MAX_TOKENS, rulesOf, type CostResult } from "./graphql-limits";
+import { MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
 import { undeclaredVariables } from "./ignored-names";
 import { withListHint } from "./list-hints";
@@ -34,7 +33,6 @@ import {
 } from "./repeatable-mutations";
 import {
   alone,
-  withCode,
   refusedVariables,
   unknownOperation,
   withoutLibraries,
@@ -45,6 +43,8 @@ export interface GraphQLOptions<Context extends BaseContext> extends CompileOpti
   readonly introspection: boolean;
   /** Runs an operation of some cost when few other large ones are under way. */
   readonly largeLimited: <R>(cost: number, work: () => Promise<R>) => Promise<R>;
+  /** An object that all copies of a context share: Apollo copies it. */
+  readonly ownerOf: (context: Context) => object;
   readonly warnings: (context: Context) => readonly string[];
   /** The services for a request with an Idempotency-Key; undefined without one. */
   readonly repeatable: (context: Context) => Repeatable<Context> | undefined;
@@ -148,8 +148,15 @@ async function answerOf<Context extends BaseContext>(
     options.largeLimited(cost?.requested ?? 0, () => known.run(contextValue, coerced ?? {})),
   );
   const formatted = errors?.map((error) => options.format(error, contextValue));
-  return answered(options, request, { data, errors: formatted }, { cost });
+  return answeredFor(options, contextValue, { data, errors: formatted }, { cost });
 }
+
+const answeredFor = <Context extends BaseContext>(
+  { ownerOf, warnings }: GraphQLOptions<Context>,
+  context: Context,
+  result: Parameters<typeof answered>[1],
+  extensions: Extensions,
+) => answered(ownerOf(context), result, extensions, warnings(context));
 
 const KEY_UNUSED = "The header Idempotency-Key was ignored: only mutations support it.";
 
@@ -167,13 +174,15 @@ async function answeredOnce<Context extends BaseContext>(
     const content = [queryHash, operationName, await identityOf(request.request.variables ?? {})];
     const { data, errors, replayed } = await runRepeatably(repeatable, parts, content, format);
     const more = replayed.length > 0 ? { ...extensions, replayed } : extensions;
-    const answer = answered(options, request, { data, errors: errors.length > 0 ? errors : undefined }, more);
+    const result = { data, errors: errors.length > 0 ? errors : undefined };
+    const answer = answeredFor(options, contextValue, result, more);
     if (replayed.length > 0 && replayed.length === Object.keys(data).length)
       answer.http.headers.set("idempotency-replayed", "true");
     return answer;
   } catch (error) {
     const failure = format(new GraphQLError((error as Error).message, { originalError: error as Error }));
-    return answered(options, request, { data: null, errors: [failure] }, extensions);
+    const result = { data: null, errors: [failure] };
+    return answeredFor(options, contextValue, result, extensions);
   }
 }
 
@@ -181,69 +190,9 @@ const overWebSocket = new GraphQLError(
   "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path, or Accept: text/event-stream.",
 );
 
-type Cost = CostResult["cost"];
-
-interface Extensions {
-  readonly cost: Cost;
-  /** Keys of the root fields whose results are those of an earlier request. */
-  readonly replayed?: readonly string[];
-}
-
-interface SingleResult {
-  readonly data: Record<string, unknown> | null;
-  readonly errors?: readonly GraphQLFormattedError[];
-}
-
 /** Timeouts and a lost database connection fail the whole operation. */
 const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =>
   run.catch((error: unknown) => ({
     data: null,
     errors: [new GraphQLError(publicError(error).message, { originalError: error as Error })],
   }));
-
-/** Statuses of failed operations; the same errors before an operation have them too. Other failures have 200. */
-const STATUSES: Readonly<Record<string, number>> = {
-  ...{ RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 },
-  ...{ IDEMPOTENCY_KEY_REUSED: 422, REQUEST_IN_PROGRESS: 409 },
-};
-
-/** The status of an answer. With the data of any field it is 200: a client would repeat the whole operation after 429. */
-function statusOf({ data, errors }: SingleResult): number | undefined {
-  if (!errors || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
-  return errors.map(({ extensions }) => STATUSES[String(extensions?.code)]).find(Boolean);
-}
-
-function answered<Context extends BaseContext>(
-  { warnings }: GraphQLOptions<Context>,
-  { contextValue }: GraphQLRequestContext<Context>,
-  {
-    data,
-    errors,
-  }: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] | undefined },
-  extensions: Extensions,
-): GraphQLResponse {
-  const { cost } = extensions;
-  const messages = warnings(contextValue);
-  const singleResult = {
-    ...(errors && { errors }),
-    data: data as Record<string, unknown> | null,
-    extensions: { ...extensions, ...(messages.length > 0 && { warnings: messages }) },
-  };
-  return {
-    http: { status: statusOf(singleResult), headers: costHeader(cost) },
-    body: { kind: "single", singleResult },
-  };
-}
-
-/** Response to an operation that is refused before it runs. The handler adds the request id. */
-function refusal(errors: readonly GraphQLError[], code: string, cost?: Cost): GraphQLResponse {
-  const singleResult = { errors: errors.map((error) => withCode(error, code).toJSON()) };
-  return { http: { status: 400, headers: costHeader(cost) }, body: { kind: "single", singleResult } };
-}
-
-/** The same header as on REST. */
-const costHeader = (cost: Cost): HeaderMap => {
-  const headers = new HeaderMap();
-  if (cost) headers.set("graphql-cost", String(cost.requested));
-  return headers;
-};

@@ -5,11 +5,11 @@ import { EVENT_NAMES, type EventName } from "../../platform/database/tables/even
 import type { PoolUse, WorkReports } from "../../platform/ports/work-reports";
 import type { EndedRequest } from "../../platform/providers/observed-model";
 import { ownVersion } from "../../platform/version";
-import { operationOf } from "../answers/operation-name";
 import { DatabaseGauges, type DatabaseSource } from "./database-gauges";
 import { addEventLoopGauge } from "./event-loop-gauge";
 import { PoolGauges } from "./pool-gauges";
 import { ReplicaMetrics } from "./replica-metrics";
+import { RequestMetrics } from "./request-metrics";
 
 /** For measures of prom-client that are not used; see `addEventLoopGauge`. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -17,22 +17,14 @@ const UNUSED = ["min", "max", "mean", "stddev", "p50", "p90", "p99"].map(
   (part) => `nodejs_eventloop_lag_${part}_seconds`,
 );
 
-/** Methods that are named. Node accepts some 30 others, each of which would make series. */
-const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
 type ReadinessCheck = () => Promise<{ readonly ready: boolean; readonly databaseAnswers: boolean }>;
 
 /** Prometheus metrics: of the process, its requests and its work; at a scrape also of the database. */
 export class Metrics implements WorkReports {
   private readonly registry = new Registry();
-  private readonly durations = new Histogram({
-    name: "parley_http_request_duration_seconds",
-    help: "Time from the request's headers to the end of the response, in seconds.",
-    labelNames: ["operation", "method", "status"],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [this.registry],
-  });
-  private readonly seriesByLabels = new Map<string, Histogram.Internal<string>>();
+
+  /** Measures the duration of a request. */
+  readonly time = new RequestMetrics(this.registry).time;
 
   private readonly callbacks = new Counter({
     name: "parley_engine_callbacks_total",
@@ -156,26 +148,6 @@ export class Metrics implements WorkReports {
     }).set({ version: ownVersion() }, 1);
     for (const event of EVENT_NAMES) this.mismatches.inc({ event }, 0);
     for (const reason of ["slow", "limited"]) this.sockets.inc({ reason }, 0);
-  }
-
-  /** Measures the duration of a request. */
-  readonly time: RequestHandler = ({ url, method }, res, next) => {
-    const startedAt = performance.now();
-    res.on("finish", () => {
-      if (String(res.getHeader("Content-Type")).startsWith("text/event-stream")) return; // open for hours
-      const operation = operationOf(res, url);
-      const known = METHODS.has(method) ? method : "other";
-      this.series(operation, known, res.statusCode).observe((performance.now() - startedAt) / 1000);
-    });
-    next();
-  };
-
-  /** One series of the histogram, cached: the lookup by labels costs more than an observation. */
-  private series(operation: string, method: string, status: number): Histogram.Internal<string> {
-    const key = `${operation} ${method} ${status}`;
-    const series = this.seriesByLabels.get(key) ?? this.durations.labels(operation, method, String(status));
-    this.seriesByLabels.set(key, series);
-    return series;
   }
 
   /** @param type type of the engine's message; `other` for unknown types */

@@ -7,8 +7,9 @@ import { DomainError, invalid } from "../../platform/errors";
 import { revealed } from "../../platform/json/json-source";
 import { tracing } from "../../platform/tracing/tracing";
 import { requestId } from "../answers/answer-headers";
+import { askToRetry } from "../errors/reported-errors";
 import { TOO_MANY } from "./bounded-socket";
-import { operationSpan } from "../graphql/operation-span";
+import { codeOf, operationSpan } from "../graphql/operation-span";
 import { countStream } from "./open-sockets";
 import { subscriptionOf, subscriptionRules, type SubscribePayload } from "../graphql/subscription-document";
 import { openedIn } from "./trace-subscriptions";
@@ -82,6 +83,12 @@ export class EventStreams {
     caller: Caller | undefined,
     results: ExecutionResult | AsyncIterable<ExecutionResult>,
   ): Promise<void> {
+    // Later errors come in events, without headers.
+    if ("errors" in results)
+      askToRetry(
+        res,
+        results.errors!.map((error) => codeOf(error)),
+      );
     res.writeHead(200, {
       "Content-Type": "text/event-stream; charset=utf-8",
       "Cache-Control": "no-store, no-transform",

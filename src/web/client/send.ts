@@ -57,7 +57,9 @@ const isRunning = async (request: Request, response: Response): Promise<boolean>
 /** The pause after which the same request can succeed, in ms; undefined if it cannot. */
 async function passesAfter(request: Request, response: Response, tries: number): Promise<number | undefined> {
   const wait = Number(response.headers.get("Retry-After")) * 1_000 || pauseBefore(tries);
-  if (RETRIED.has(response.status)) return wait;
+  // An answer of GraphQL with status 200 has the header if one of its fields can succeed later.
+  if (RETRIED.has(response.status) || (response.status === 200 && response.headers.has("Retry-After")))
+    return wait;
   return (await isRunning(request, response)) ? Math.max(wait, PAUSE_MS.running) : undefined;
 }
 
