@@ -123,8 +123,8 @@ function lengthOf(text: string, maxLength: number): number {
 /** A key that files and URLs can contain, and that is the same on file systems that ignore case. */
 export const RECORD_KEY = /^[a-z0-9][a-z0-9._-]*$/;
 
-/** Ids of records are at most 255 characters long. */
-const MAX_CURSOR_LENGTH = 255;
+/** Ids of records are at most 255 characters long, and follow the other parts of a cursor. */
+const MAX_CURSOR_LENGTH = 300;
 /** Any other text sorts before or after all ids of this form and would give the first page or an empty one. */
 const ID_FORM = /^[\da-f][\da-f-]*$/i;
 

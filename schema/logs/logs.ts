@@ -75,7 +75,7 @@ class LogsArgs extends PageArgs {
   @Field({
     nullable: true,
     description:
-      "Id of a log. Only logs that follow it in the chosen order are returned, and pages are counted from there. Continues a search that was limited.",
+      "Id or cursor of a log. Only logs that follow it in the chosen order are returned, and pages are counted from there. Continues a search that was limited.",
   })
   after?: string;
 }

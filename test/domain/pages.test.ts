@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { connectionOf, spanOf, type ConnectionQuery } from "../../src/platform/database/lists/connection";
+import { connectionBy, spanOf, type ConnectionQuery } from "../../src/platform/database/lists/connection";
 import { pageOf, window } from "../../src/platform/database/lists/page";
 
 describe("the window of a page", () => {
@@ -65,7 +65,12 @@ describe("a page of a short list", () => {
 describe("a connection", () => {
   const rows = ["c", "b", "a"].map((id) => ({ id }));
   const pageOfRows = (query: ConnectionQuery, found = rows) =>
-    connectionOf(found, query, () => Promise.resolve(3));
+    connectionBy(
+      found,
+      query,
+      ({ id }) => id,
+      () => Promise.resolve(3),
+    );
   const ids = (query: ConnectionQuery) => pageOfRows(query).nodes.map(({ id }) => id);
 
   test("uses one additional entry to know whether others follow", () => {

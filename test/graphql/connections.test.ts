@@ -1,33 +1,13 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { getNamedType, isObjectType, type GraphQLObjectType } from "graphql";
-import { loadCatalog } from "../../src/platform/catalog/load-catalog";
-import { readConfig } from "../../src/platform/settings/config";
-import { compileInterfaces } from "../../src/start/app";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { CONNECTION_PARENTS, connectionsOf } from "../support/connections";
 import { newAssistant, newChat } from "../support/factories";
 import { buildSeveral } from "../support/several";
 
 const running = useApp();
-const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
-
-/** The root field that leads to the connections of a type. */
-const PARENTS: Readonly<Record<string, string>> = {
-  Assistant: "assistant(id: $assistantId)",
-  EndUser: 'endUser(uniqueId: "ada")',
-  WebhookDestination: "webhookDestination(id: $destinationId)",
-};
-
-const isConnection = (name: string) => {
-  const type = schema.getType(name);
-  return isObjectType(type) && "pageInfo" in type.getFields();
-};
-const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
-const CONNECTIONS = objects.flatMap((type: GraphQLObjectType) =>
-  Object.values(type.getFields())
-    .filter((field) => isConnection(getNamedType(field.type).name))
-    .map(({ name }) => [type.name, name] as const),
-);
+const FOUND = connectionsOf();
+const CONNECTIONS = Object.values(FOUND).map(({ type, field }) => [type, field] as const);
 
 let api: Api;
 let variables: { assistantId: string; destinationId: string };
@@ -60,27 +40,21 @@ type Given = Readonly<Record<string, unknown>>;
 const FIELDS =
   "totalCount edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
-/** A document with a connection of a type. */
-function documentOf(type: string, field: string): string {
-  const args = "first: $first, after: $after, last: $last, before: $before, orderBy: $orderBy";
-  const part = `${field}(${args}) { ${FIELDS} }`;
-  const whole = type === "Query" ? part : `${PARENTS[type]} { ${part} }`;
-  const named = ["assistantId", "destinationId"].filter((name) => whole.includes(`$${name}`));
-  const declared = named.map((name) => `, $${name}: ID!`).join("");
-  return `query ($first: Int, $after: String, $last: Int, $before: String, $orderBy: ListOrder${declared}) { ${whole} }`;
-}
+const documentOf = (type: string, field: string) => FOUND[`${type}.${field}`]!.document(FIELDS);
 
 async function read(type: string, field: string, given: Given): Promise<Page> {
   const text = documentOf(type, field);
   const named = Object.entries(variables).filter(([name]) => text.includes(`$${name}`));
   const data = await api.gql(text, { ...given, ...Object.fromEntries(named) });
-  return type === "Query" ? data[field] : (Object.values(data)[0] as Record<string, Page>)[field]!;
+  return FOUND[`${type}.${field}`]!.pageIn(data) as Page;
 }
 
 const cursors = ({ edges }: Page) => edges.map(({ cursor }) => cursor);
 
 test("connections of every type are read", () => {
-  expect(new Set(CONNECTIONS.map(([type]) => type))).toEqual(new Set(["Query", ...Object.keys(PARENTS)]));
+  expect(new Set(CONNECTIONS.map(([type]) => type))).toEqual(
+    new Set(["Query", ...Object.keys(CONNECTION_PARENTS)]),
+  );
   expect(CONNECTIONS.length).toBeGreaterThanOrEqual(16);
 });
 

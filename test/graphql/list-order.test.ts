@@ -281,7 +281,7 @@ test("a page of many logs is read from an index in its order", async () => {
   await expectOrdered("chats", "chats_by_age", () => other.get(`/rest/v1/assistants/${theirs}/logs`, 200));
 });
 
-test("a list continues after a conversation that has been removed", async () => {
+test("a list continues after the id of a conversation that has been removed", async () => {
   const other = await newAssistant(api);
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) ids.unshift(await newChat(api, other));
@@ -293,10 +293,8 @@ test("a list continues after a conversation that has been removed", async () => 
   );
   const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
     nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } logs(first: 2, after: $after, filter: { assistantId: $id }) { nodes { id } } }`;
-  const { endCursor } = (await api.gql(text, { id: other })).assistant.chats.pageInfo;
-  expect(endCursor).toBe(ids[1]);
-  await running.database.query("delete from chats where id = $1", [endCursor]);
-  const { assistant, logs } = await api.gql(text, { id: other, after: endCursor });
+  await running.database.query("delete from chats where id = $1", [ids[1]]);
+  const { assistant, logs } = await api.gql(text, { id: other, after: ids[1] });
   expect(idsIn(assistant.chats.nodes as { id: string }[])).toEqual(ids.slice(2));
   expect(idsIn(logs.nodes as { id: string }[])).toEqual(ids.slice(2));
 });

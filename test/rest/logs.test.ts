@@ -372,4 +372,20 @@ describe("a search that no index can answer in time", () => {
     expect(warnings).toBeGreaterThan(0);
     expect(found).toEqual(["qz"]);
   });
+
+  test("continues where it ended, even if the log there is removed meanwhile", async () => {
+    const found: string[] = [];
+    let removed = 0;
+    for (let next: string | undefined = path("qz"); next !== undefined;) {
+      const { headers, body } = await running.api.request("GET", next);
+      found.push(...labels(body as { label: string }[]));
+      next = /^<(\/[^>]+)>/.exec(headers.get("link") ?? "")?.[1];
+      if (next === undefined) break;
+      const id = new URL(next, "http://localhost").searchParams.get("after")!.split(".").at(-1);
+      const gone = await running.database.query("delete from chats where id = $1 returning id", [id]);
+      removed += gone.length;
+    }
+    expect(removed).toBeGreaterThan(0);
+    expect(found).toEqual(["qz"]);
+  });
 });

@@ -1,5 +1,5 @@
 import {
-  connectionOf,
+  connectionBy,
   CURSORS,
   spanOf,
   unknownCursor,
@@ -150,7 +150,7 @@ export class Versions {
     const stored = owner.template ? [] : (await page.load(owner.id)).map(toVersion);
     const isEmpty = stored.length === 0 && after === null && before === null;
     const found = isEmpty ? [await this.current(owner)] : stored;
-    return connectionOf(found, query, async () => Math.max(1, owner.template ? 1 : await count()));
+    return connectionBy(found, query, idOf, async () => Math.max(1, owner.template ? 1 : await count()));
   }
 
   /** The document of a version. Calls in the same tick share their statements. */

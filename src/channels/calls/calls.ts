@@ -3,7 +3,7 @@ import { withLabel, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
 import {
   checkCursors,
-  connectionOf,
+  connectionBy,
   countOf,
   placeByAge,
   spanned,
@@ -11,6 +11,7 @@ import {
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
+import { byTime, idIn } from "../../platform/database/lists/cursors";
 import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
@@ -136,12 +137,19 @@ export class Calls {
     const span = spanOf(query);
     await checkCursors(() => this.scope.table("calls"), query, { idColumn: "chatId" });
     const placeOf = (cursor: string) =>
-      placeByAge(this.scope.table("calls").select("createdAt").where({ chatId: cursor }), cursor);
+      placeByAge(
+        this.scope
+          .table("calls")
+          .select("createdAt")
+          .where({ chatId: idIn(cursor) }),
+        cursor,
+      );
     const ids = await fewChats(this.scope, filter);
-    const rows = ofChats(whereCalled(this.joined(), filter), ids);
+const rows = ofChats(whereCalled(this.joined(), filter), ids);
     // The bound of a cursor first: PostgreSQL 18 begins to read an index at the first bound.
     const found = within(spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf), filter);
-    return connectionOf((await found).map(withLabel), query, () => this.count(filter, ids));
+    const calls = (await found).map(withLabel);
+    return connectionBy(calls, query, byTime("createdAt"), () => this.count(filter, ids));
   }
 
   /** Reads chats only for conditions on them. @param ids of the chats, if these are few */

@@ -2,7 +2,8 @@ import type { Knex } from "knex";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { FilteredStatement, type Conditions } from "../../platform/database/lists/filtered-statement";
 import { valueOr } from "../../platform/database/lists/connection";
-import { BOUNDS, byAge, inBothOrders, timeOf, type Order } from "../../platform/database/lists/order";
+import { idIn, timeIn } from "../../platform/database/lists/cursors";
+import { BOUNDS, byAge, inBothOrders, type Order } from "../../platform/database/lists/order";
 import { countPerId, perId } from "../../platform/database/lists/per-id";
 import type { Rows } from "../../platform/database/tables/rows";
 import { sqlOf, type Condition } from "../../platform/database/statement";
@@ -20,7 +21,7 @@ interface Bounds {
   readonly before?: string | null;
 }
 
-/** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
+/** The value is the id in a cursor, preceded by its time, which is used if the chat has been deleted. */
 const boundBy =
   (operator: "<" | ">"): Condition =>
   (rows, cursor, { table, db }) => {
@@ -41,7 +42,8 @@ export const boundsIn = (order: Order): Conditions<keyof Bounds> => ({
 /** The values of the conditions of bounds. */
 export const boundsOf = ({ after, before }: Bounds) => ({ after: boundOf(after), before: boundOf(before) });
 
-const boundOf = (cursor: string | null | undefined) => (cursor == null ? null : [timeOf(cursor), cursor]);
+const boundOf = (cursor: string | null | undefined) =>
+  cursor == null ? null : [timeIn(cursor), idIn(cursor)];
 
 /** A filter whose status is that of live chats or of ended ones. */
 type Filtered = keyof ChatFilter | "liveStatus";

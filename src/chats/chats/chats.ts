@@ -2,11 +2,12 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
   checkCursors,
-  connectionOf,
+  connectionBy,
   spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
+import { byTime } from "../../platform/database/lists/cursors";
 import { newId } from "../../platform/database/values/ids";
 import { readCounts, readPerId } from "../../platform/database/lists/per-id";
 import { replicated } from "../../platform/database/lists/replicated";
@@ -159,7 +160,7 @@ export class Chats {
       ),
     );
     const rows = await page.load(id);
-    return connectionOf(rows.map(withLabel), query, () =>
+    return connectionBy(rows.map(withLabel), query, byTime("startedAt"), () =>
       this.scope
         .loader<number>(`chats.${column}.count.${JSON.stringify(filter)}`, (ids) =>
           readCounts(this.scope, count, ids, filterOf(filter)),
@@ -174,7 +175,9 @@ export class Chats {
     await checkCursors(() => this.scope.table("chats"), query);
     const { statement, values } = ALL_CHATS.found[span.order].by({ ...filterOf(filter), ...boundsOf(span) });
     const rows = await replicated(this.scope, (from) => from.read(statement, [span.take + 1, ...values]));
-    return connectionOf(rows.map(withLabel), query, () => countChats(this.scope, filter));
+    return connectionBy(rows.map(withLabel), query, byTime("startedAt"), () =>
+      countChats(this.scope, filter),
+    );
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

@@ -4,6 +4,7 @@ import { randomText, sameText } from "../../platform/crypto";
 import type { ChatRow, VisitorColumns } from "./chats";
 import {
   connectionByAge,
+  withNodes,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
@@ -103,8 +104,7 @@ export class EndUsers {
     const page = await connectionByAge({ rows, map: (row) => row }, query);
     const people = await Promise.all(page.nodes.map(({ uniqueId }) => this.find(uniqueId)));
     const nodes = page.nodes.map(({ id, uniqueId }, index) => people[index] ?? { id, uniqueId, facts: [] });
-    const edges = page.edges.map(({ cursor }, index) => ({ cursor, node: nodes[index]! }));
-    return { ...page, nodes, edges };
+    return withNodes(page, nodes);
   }
 
   /** The person with an id; undefined if unknown. Calls in the same tick share their statements. */

@@ -4,13 +4,14 @@ import { withLabel } from "../chats/chats";
 import { countedChats } from "../chats/count-chats";
 import {
   checkCursors,
-  connectionOf,
+  connectionBy,
   countOf,
   endingAt,
   spanOf,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
+import { byTime } from "../../platform/database/lists/cursors";
 import { FilteredStatement } from "../../platform/database/lists/filtered-statement";
 import { inBothOrders } from "../../platform/database/lists/order";
 import { invalid } from "../../platform/errors";
@@ -84,11 +85,15 @@ export class AllLogs {
       const isBackward = query.last != null;
       const found = { search, conditions, order, take: take + 1, offset: 0, isBackward };
       const { rows, searchedUpTo } = await searchLogs(this.scope, found, ENTRY_SEARCH);
-      return endingAt(searchedUpTo, connectionOf(rows.map(toEntry), query, count), query);
+      return endingAt(
+        searchedUpTo,
+        connectionBy(rows.map(toEntry), query, byTime("createdAt"), count),
+        query,
+      );
     }
     const { statement, values } = ENTRY_LISTS[order].by(valuesOf(conditions));
     const rows = await replicated(this.scope, (from) => from.read(statement, [take + 1, ...values]));
-    return connectionOf(rows.map(toEntry), query, count);
+    return connectionBy(rows.map(toEntry), query, byTime("createdAt"), count);
   }
 
   /** @returns null with a warning for a search whose results take too long to count */

@@ -27,9 +27,9 @@ export interface LogConditions {
   readonly startedBefore?: Date | null;
   /** Latest start, in the database's own format, which is more exact than a date. */
   readonly until?: string | null;
-  /** Id of the log after which the list begins. */
+  /** Cursor of the log after which the list begins. */
   readonly after?: string | null;
-  /** Id of the log before which the list ends. */
+  /** Cursor of the log before which the list ends. */
   readonly before?: string | null;
 }
 

@@ -36,7 +36,7 @@ export interface LogQuery extends PageQuery {
   readonly assistantVersion?: number | null;
   /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
-  /** Id of the log after which the list begins, in its order. */
+  /** Id or cursor of the log after which the list begins, in its order. */
   readonly after?: string | null;
 }
 

@@ -1,5 +1,6 @@
 import { containing } from "../../platform/database/values/containing";
 import type { Continuation } from "../../platform/database/notes";
+import { cursorAt, idIn } from "../../platform/database/lists/cursors";
 import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
@@ -18,7 +19,7 @@ export interface LogSearch {
   readonly isBackward?: boolean;
 }
 
-/** Logs of a page. `searchedUpTo` is the last log that was searched, if the search ended early. */
+/** Logs of a page. `searchedUpTo` is the cursor of the last log that was searched, if the search ended early. */
 export interface FoundLogs<R> {
   readonly rows: readonly R[];
   readonly searchedUpTo?: string;
@@ -44,6 +45,8 @@ const MOST_WORDS = 5;
 /** The words of a text that contain a trigram. */
 const WORDS = /[\p{L}\p{N}]{3,}/gu;
 
+const cursorOf = ({ startedAt, id }: FoundRow): string => cursorAt(startedAt, id);
+
 /**
  * Finds the chats whose messages or label contain a text, by creation. First it scans the next few hundred chats, which
  * fill a page if the words are common. Then it asks the trigram index, which has few entries for a rare word. Neither way
@@ -67,7 +70,7 @@ export async function searchLogs<R extends FoundRow>(
     found.push(...next.matches);
     const rows = found.slice(offset);
     if (next.last === undefined || found.length === offset + take) return { rows };
-    after = next.last.id;
+    after = cursorOf(next.last);
     scanned += Math.max(next.searched, 1);
     if (isFirst && hasTrigram(search)) {
       const isShort = next.searched === CHUNK; // else reading a sample could take long, too
@@ -80,7 +83,7 @@ export async function searchLogs<R extends FoundRow>(
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
     if (next.isPartly)
-      scope.warn(`The messages of the log ${after} were searched only in part: it is too long.`);
+      scope.warn(`The messages of the log ${next.last.id} were searched only in part: it is too long.`);
     if (performance.now() < scanUntil) continue;
     warnOfLimit(scope, query, scanned, restOf(query, found, after));
     return { rows, searchedUpTo: after };
@@ -104,13 +107,13 @@ async function isOfCommonWords(
 /**
  * The request that continues a limited search. Its pages are counted from `after`. If the search has not reached the wanted
  * page, the request skips the matches that the pages before it still lack.
- * @param last the last log that was searched
+ * @param last cursor of the last log that was searched
  */
 function restOf({ take, offset }: LogSearch, found: readonly FoundRow[], last: string): Continuation {
   const left = offset - found.length;
   if (left <= 0) return { after: last, page: 1, take };
   const whole = found.length - (found.length % take);
-  if (whole > 0) return { after: found[whole - 1]!.id, page: (offset - whole) / take + 1, take };
+  if (whole > 0) return { after: cursorOf(found[whole - 1]!), page: (offset - whole) / take + 1, take };
   let size = take; // less than a page was found: only other pages can begin there
   while (left % size !== 0) size--;
   return { after: last, page: left / size + 1, take: size };
@@ -125,7 +128,7 @@ function warnOfLimit(
   const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
   const logs = scanned === 1 ? "log" : `${scanned} logs`;
   const part = `${order === "desc" ? "newest" : "oldest"} ${logs}${place}`;
-  const from = conditions.after == null ? "" : ` after ${conditions.after}`;
+  const from = conditions.after == null ? "" : ` after ${idIn(conditions.after)}`;
   const page =
     (next.page > 1 ? `, page: ${next.page}` : "") + (next.take === take ? "" : `, take: ${next.take}`);
   scope.warn(

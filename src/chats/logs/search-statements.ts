@@ -18,9 +18,9 @@ export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') 
 const LABEL = ["label", "phoneNumber", "firstWords"] as const;
 const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
 
-/** Columns that a search returns, the id among them. */
+/** Columns that a search returns, those of `FoundRow` among them. */
 type Columns = readonly (keyof EntryRow)[];
-export type FoundRow = Pick<EntryRow, "id">;
+export type FoundRow = Pick<EntryRow, "id" | "startedAt">;
 
 /** A match or, with a reason, where a search stopped: the first chat for which there was no time, or the last of the chunk. */
 type Scanned<R> = R & { readonly stop: "TIME" | "END" | null };

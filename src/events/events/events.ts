@@ -2,12 +2,14 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import {
   checkCursors,
-  connectionOf,
+  connectionBy,
   countOf,
   spanOf,
+  withNodes,
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
+import { cursorOfEvent } from "../../platform/database/lists/cursors";
 import type { EventName } from "../../platform/database/tables/event-names";
 import { newId } from "../../platform/database/values/ids";
 import { unlessReadOnly } from "../../platform/database/connections/read-only";
@@ -138,13 +140,14 @@ export class Events {
   /** Events in the order of the ledger. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
     const span = spanOf(query);
-    await checkCursors(() => this.scope.table("events"), query);
+    await checkCursors(() => this.scope.table("events"), query, { kind: "tx" });
     await sequence(this.scope).catch(unlessReadOnly);
     const names = filter.name == null ? undefined : [filter.name];
     const isIndexed = await areIndexed(this.scope);
     const found = await firstMatching(this.scope, { filter, names, span }, isIndexed);
     const count = () => countOf(matching(this.scope, filter, isIndexed));
-    return connectionOf(await toEvents(this.scope, found), query, count);
+    const page = connectionBy(found, query, ({ transaction, id }) => cursorOfEvent(transaction!, id), count);
+    return withNodes(page, await toEvents(this.scope, page.nodes));
   }
 
   /** Loads an event. Calls in the same tick share one statement. */

@@ -1,5 +1,6 @@
 import { areStepsDone } from "../../platform/database/done-steps";
 import { spanned, valueOr, type Place, type Span } from "../../platform/database/lists/connection";
+import { idIn, placeIn } from "../../platform/database/lists/cursors";
 import { EVENT_NAMES, type EventName } from "../../platform/database/tables/event-names";
 import type { RowsOf } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -66,16 +67,14 @@ interface Wanted {
   readonly span: Span;
 }
 
-/** The place of an event; if it has been deleted, after the one before it. */
-function placeOf(scope: Scope, id: string): Place {
-  const nearest = scope
-    .unlimited()
-    .table("events")
-    .where("id", "<=", id)
-    .whereNotNull("transaction")
-    .orderBy("id", "desc")
-    .limit(1)
-    .select("transaction");
+/** The place of an event; if it has been deleted, that in the cursor or, for an id alone, after the event before it. */
+function placeOf(scope: Scope, cursor: string): Place {
+  const id = idIn(cursor);
+  const events = scope.unlimited().table("events").whereNotNull("transaction").select("transaction");
+  const position = placeIn("tx", cursor);
+  if (position !== undefined)
+    return { sql: `${valueOr("?::xid8")}, ?`, values: [events.where({ id }), position, id] };
+  const nearest = events.where("id", "<=", id).orderBy("id", "desc").limit(1);
   return { sql: `${valueOr("'0'::xid8")}, ?`, values: [nearest, id] };
 }
 

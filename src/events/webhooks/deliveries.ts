@@ -1,6 +1,6 @@
 import {
   checkCursors,
-  connectionOf,
+  connectionBy,
   spanOf,
   type Connection,
   type ConnectionQuery,
@@ -9,6 +9,7 @@ import {
 import { DEFAULT_EVENTS, type EventName } from "../../platform/database/tables/event-names";
 import { countPerId, perId, readCounts, readPerId } from "../../platform/database/lists/per-id";
 import type { Conditions } from "../../platform/database/lists/filtered-statement";
+import { cursorById, idIn } from "../../platform/database/lists/cursors";
 import { BOUNDS, inBothOrders } from "../../platform/database/lists/order";
 import { newId } from "../../platform/database/values/ids";
 import { rowById } from "../../platform/database/lists/row-by-id";
@@ -74,19 +75,24 @@ export class Deliveries {
     query: ConnectionQuery,
     status?: DeliveryStatus | null,
   ): Promise<Connection<Delivery>> {
-    const { take, order, ...bounds } = spanOf(query);
-    await checkCursors(() => this.scope.table("deliveries").where({ destinationId }), query);
-    const filter = { ...byStatus(status), ...bounds };
+    const { take, order, after, before } = spanOf(query);
+    await checkCursors(() => this.scope.table("deliveries").where({ destinationId }), query, { kind: "id" });
+    const filter = { ...byStatus(status), after: after && idIn(after), before: before && idIn(before) };
     const { scope } = this;
     const page = scope.loader<Delivery[]>(`deliveries.${JSON.stringify([take, order, filter])}`, (ids) =>
       readPerId(scope, OF_DESTINATIONS[order], ids, { take: take + 1 }, filter),
     );
-    return connectionOf(await page.load(destinationId), query, () =>
-      scope
-        .loader<number>(`deliveries.count.${status}`, (ids) =>
-          readCounts(scope, COUNT, ids, byStatus(status)),
-        )
-        .load(destinationId),
+    const found = await page.load(destinationId);
+    return connectionBy(
+      found,
+      query,
+      ({ id }) => cursorById(id),
+      () =>
+        scope
+          .loader<number>(`deliveries.count.${status}`, (ids) =>
+            readCounts(scope, COUNT, ids, byStatus(status)),
+          )
+          .load(destinationId),
     );
   }
 

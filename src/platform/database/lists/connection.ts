@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { invalid, quoted } from "../../errors";
-import { BOUNDS, hasTime, opposite, timeOf, type Order } from "./order";
+import { cursorAt, idIn, isPlaced, timeIn, type CursorKind } from "./cursors";
+import { BOUNDS, opposite, type Order } from "./order";
 import type { QueryOf } from "../statement";
 
 /** The order of a cursor-paginated list, by creation time, with its description. */
@@ -79,20 +80,28 @@ async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"):
   return found.length > 0;
 }
 
+interface CursorCheck {
+  readonly kind?: CursorKind;
+  readonly idColumn?: string;
+  readonly expected?: string;
+}
+
 /**
- * Checks the cursors of a list whose entries may have been removed: the list then continues at the time in the cursor.
+ * Checks the cursors of a list whose entries may have been removed: the list then continues at the place in the cursor or,
+ * if it is an id alone, at the time in it.
  * @param entries all entries that the cursors could name
+ * @param kind what the list is ordered by
  * @param expected a valid cursor, for the message
- * @throws BAD_USER_INPUT for a cursor without a time that names no entry
+ * @throws BAD_USER_INPUT for an id without a time that names no entry
  */
 export async function checkCursors(
   entries: () => QueryOf<unknown>,
   query: Pick<ConnectionQuery, CursorName>,
-  { idColumn = "id", expected }: { readonly idColumn?: string; readonly expected?: string } = {},
+  { kind = "at", idColumn = "id", expected }: CursorCheck = {},
 ): Promise<void> {
   for (const name of CURSORS) {
     const cursor = query[name];
-    if (cursor == null || hasTime(cursor)) continue;
+    if (cursor == null || isPlaced(kind, cursor)) continue;
     if (!(await contains(entries(), cursor, idColumn))) unknownCursor(cursor, name, expected);
   }
 }
@@ -131,10 +140,10 @@ export function spanned<Q extends Knex.QueryBuilder>(
  */
 export const valueOr = (other: string): string => `(select coalesce((?), ${other}))`;
 
-/** The place of a cursor in a list by creation: of its entry or, if that was removed, of the time in the cursor. */
+/** The place of a cursor in a list by creation: of its entry or, if that was removed, the place in the cursor. */
 export const placeByAge = (created: Knex.QueryBuilder, cursor: string): Place => ({
   sql: `${valueOr("?::timestamptz")}, ?`,
-  values: [created, timeOf(cursor), cursor],
+  values: [created, timeIn(cursor), idIn(cursor)],
 });
 
 /** The entries of a list: all rows, the column of their time, and the nodes that they become. */
@@ -145,19 +154,31 @@ interface Aged<R, T> {
 }
 
 /**
- * Returns a page of a list, sorted by creation. A cursor is the id of its entry, so it stays valid when entries are added
- * or removed.
+ * Returns a page of a list, sorted by creation. Cursors stay valid when entries are added or removed.
  * @throws BAD_USER_INPUT for an unknown cursor
  */
-export async function connectionByAge<R extends { readonly id: string }, T extends { readonly id: string }>(
+export async function connectionByAge<R extends { readonly id: string }, T>(
   { rows, createdAt = "createdAt", map }: Aged<R, T>,
   query: ConnectionQuery,
 ): Promise<Connection<T>> {
   await checkCursors(() => rows.clone(), query);
   const placeOf = (cursor: string) =>
-    placeByAge(rows.clone().where({ id: cursor }).select(createdAt), cursor);
+    placeByAge(
+      rows
+        .clone()
+        .where({ id: idIn(cursor) })
+        .select(createdAt),
+      cursor,
+    );
   const found = (await spanned(rows.clone(), spanOf(query), [createdAt, "id"], placeOf)) as R[]; // a part of the rows
-  return connectionOf(found.map(map), query, () => countOf(rows));
+  const timeOf = (row: R) => row[createdAt as keyof R] as Date; // a column of a time
+  const page = connectionBy(
+    found,
+    query,
+    (row) => cursorAt(timeOf(row), row.id),
+    () => countOf(rows),
+  );
+  return withNodes(page, page.nodes.map(map));
 }
 
 /** Counts the rows of a query that is neither sorted nor limited. */
@@ -166,14 +187,17 @@ export async function countOf(rows: QueryOf<unknown>): Promise<number> {
   return Number(total?.count);
 }
 
-/** Builds a connection from the rows of a span, of which there may be one more than the page holds. */
-export const connectionOf = <T extends { readonly id: string }>(
-  found: readonly T[],
-  query: ConnectionQuery,
-  count: Connection<T>["count"],
-): Connection<T> => connectionBy(found, query, ({ id }) => id, count);
+/** The same page with other nodes of its entries, in the same order. */
+export const withNodes = <T>(page: Connection<unknown>, nodes: T[]): Connection<T> => ({
+  ...page,
+  nodes,
+  edges: page.edges.map(({ cursor }, index) => ({ cursor, node: nodes[index]! })),
+});
 
-/** Like `connectionOf`, with other cursors. The entry of a cursor lies outside of its page. */
+/**
+ * Builds a connection from the rows of a span, of which there may be one more than the page holds. The entry of a cursor
+ * lies outside of its page.
+ */
 export function connectionBy<T>(
   found: readonly T[],
   query: ConnectionQuery,
