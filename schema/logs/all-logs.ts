@@ -44,7 +44,7 @@ export class LogFilter {
   @Field(() => String, {
     nullable: true,
     description:
-      "Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive.",
+      "Text to search for, at most 1,000 characters; case-insensitive. It is a part of the label, of a message, of the name or an id of the person, or of a key or value in the metadata supplied by the client.",
   })
   search?: string | null;
   @Field(() => Date, { nullable: true, description: "Only chats started after this time (exclusive)." })

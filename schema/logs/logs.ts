@@ -59,7 +59,7 @@ class LogsArgs extends PageArgs {
   @Field({
     nullable: true,
     description:
-      "Text to search for in labels, messages and the metadata supplied by the client; case-insensitive.",
+      "Text to search for; case-insensitive. It is a part of the label, of a message, of the name or an id of the person, or of a key or value in the metadata supplied by the client.",
   })
   search?: string;
   @NotNull

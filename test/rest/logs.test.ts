@@ -182,11 +182,10 @@ describe("the search in logs", () => {
         "mutation ($input: PlaceAssistantCallInput!) { placeAssistantCall(input: $input) { id } }";
       await api.gql(place, { input });
     }
-    for (const part of ["lee", "u1", "a1", "e1", '"is": "VIP"'])
+    for (const part of ["lee", "u1", "a1", "e1", "IS", "VIP"])
       expect(await find(part)).toHaveLength(Math.min(Number(take), 2));
-    expect(await find('lee u1 a1 e1 {"is"')).toHaveLength(1);
-    expect(await find("kim" + " ".repeat(5))).toEqual(["I am Kim"]);
-    expect(await find("kim" + " ".repeat(6))).toEqual([]);
+    for (const several of ["lee u1", "lee ", "e1 {", '"is": "vip"', "kim "])
+      expect(await find(several)).toEqual([]);
   });
 
   test("can be combined with type, order and page", async () => {

@@ -4,19 +4,12 @@ import { FilteredStatement } from "../../platform/database/lists/filtered-statem
 import { inBothOrders, type Order } from "../../platform/database/lists/order";
 import { sqlOf, type Pieces } from "../../platform/database/statement";
 import { byStart, LOG_CONDITIONS, type EntryRow, type LogConditions } from "./log-conditions";
+import { INDEXED_TEXT, isAbout, LABEL, patternInJson, SEARCHED } from "./searched-text";
 
 /** Chats per statement that scans. */
 export const CHUNK = 500;
 /** Chats in which the words of a text are counted. */
 const SAMPLE = 100;
-
-/** The searchable text of a chat apart from its messages. Must equal the expression of the index. */
-export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
-  || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
-
-/** Columns of `SEARCHABLE_TEXT`: those of lists, and those that lists lack. */
-const LABEL = ["label", "phoneNumber", "firstWords"] as const;
-const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
 
 /** Columns that a search returns, those of `FoundRow` among them. */
 type Columns = readonly (keyof EntryRow)[];
@@ -50,10 +43,6 @@ export const searchReading = <R extends FoundRow>(
   ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
 });
 
-/** The same text for a scan: the text of most chats is only their label, which joining ten parts would make expensive. */
-const SCANNED_TEXT = `case when user_name is null and user_id is null and anonymous_id is null and external_id is null and metadata = '{}'
-  then coalesce(label, phone_number, first_words, '') || '     ' else ${SEARCHABLE_TEXT} end`;
-
 /** First messages of a chat that are searched without a look at the clock. A message has at most 1 MiB. */
 const UNTIMED = 16;
 
@@ -76,12 +65,14 @@ const nextIn = <R>(order: Order, columns: Columns): Next<Scanned<R>> =>
       .select(db.raw("true"))
       .whereRaw("messages.chat_id = chats.id")
       .whereRaw(`(sequence > ${UNTIMED} and ? or content ilike ?)`, [isOver, $(1)]);
+    const pattern = $(1).toQuery();
+    const about = isAbout(pattern, `(select ${patternInJson(pattern)})`); // made once, not for each chat
     const query: Knex.Raw = db.raw(
       `(select ${listOf(columns)}, case when ? then 'TIME' end as stop from (${chunk} limit ${CHUNK}) as chats
-         where ? or (${sqlOf(message)} limit 1) or (${SCANNED_TEXT}) ilike ?
+         where ? or (${sqlOf(message)} limit 1) or ${about}
          order by started_at ${order}, id ${order} limit ?)
        union all (${end} limit 1 offset ${CHUNK - 1}) limit ?`,
-      [isOver, isOver, $(1), $(2), $(2)],
+      [isOver, isOver, $(2), $(2)],
     );
     return query;
   });
@@ -107,7 +98,7 @@ const RAREST = inBothOrders<Rarest>(
       const contents = sqlOf(table("messages").select("content").whereRaw("messages.chat_id = chats.id"));
       const query: Knex.Raw = db.raw(
         `with sample as materialized (
-             select ${SEARCHABLE_TEXT} || ' ' || array_to_string(array(${contents}), ' ') as text
+             select ${INDEXED_TEXT} || ' ' || array_to_string(array(${contents}), ' ') as text
              from (${next} limit ${SAMPLE}) as chats
            )
            select min(chats)::integer as chats from (
@@ -122,9 +113,10 @@ const RAREST = inBothOrders<Rarest>(
 /** The ids of the chats that the trigram index finds. @param assistant restricts the search, if it is not null */
 function foundIn({ db, table, $ }: Pieces, assistant: Knex.Raw | null): string {
   const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
+  const pattern = $(1).toQuery();
   const labels = table("chats")
     .select("id")
-    .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+    .whereRaw(`${INDEXED_TEXT} ilike ${patternInJson(pattern)} and ${isAbout(pattern)}`);
   if (isBehindPolicies(db))
     return db.raw("select parley_searched_chats(?, ?) as id", [$(1), assistant]).toQuery();
   if (assistant) for (const each of [messages, labels]) each.where("assistantId", assistant);

@@ -3,14 +3,10 @@ import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { containing } from "../../platform/database/values/containing";
+import { statement } from "../../platform/database/statement";
 import type { LogConditions } from "./log-conditions";
-import {
-  CHUNK,
-  SEARCH_COUNTS,
-  SEARCHABLE_TEXT,
-  type FoundRow,
-  type SearchStatements,
-} from "./search-statements";
+import { isAbout, partsInJson } from "./searched-text";
+import { CHUNK, SEARCH_COUNTS, type FoundRow, type SearchStatements } from "./search-statements";
 
 /** Values of conditions on logs, with bounds as `boundsOf` makes them. */
 export type LogValues = Filter<keyof LogConditions>;
@@ -66,7 +62,15 @@ export async function scan<R extends FoundRow>(
   return { matches: isFound ? [last] : [], last, searched, isPartly: isFound === undefined };
 }
 
-/** Whether the label or a message of a chat contains a text. @returns undefined if the search takes longer than `ms` */
+/** A chat, if a field of it contains a text. Parameters: id, pattern. */
+const ABOUT_CHAT = statement(({ table, $ }) =>
+  table("chats")
+    .select("id")
+    .where({ id: $(1) })
+    .whereRaw(isAbout($(2).toQuery())),
+);
+
+/** Whether a field or a message of a chat contains a text. @returns undefined if the search takes longer than `ms` */
 async function contains(
   scope: Scope,
   chatId: string,
@@ -74,8 +78,7 @@ async function contains(
   ms: number,
 ): Promise<boolean | undefined> {
   const until = performance.now() + ms;
-  const labels = scope.table("chats").where({ id: chatId }).whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
-  if ((await labels.select("id")).length > 0) return true;
+  if ((await scope.read(ABOUT_CHAT, [chatId, pattern])).length > 0) return true;
   const messages = () => scope.table("messages").where({ chatId });
   const [last] = await messages().select("sequence").orderBy("sequence", "desc").limit(1);
   for (let from = 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
@@ -123,4 +126,4 @@ export async function countFound(
 /** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
 
-export const hasTrigram = (text: string): boolean => HAS_TRIGRAM.test(text);
+export const hasTrigram = (text: string): boolean => partsInJson(text).some((part) => HAS_TRIGRAM.test(part));

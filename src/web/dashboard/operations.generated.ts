@@ -36,7 +36,7 @@ export type LogFilter = {
   readonly assistantId?: string | null | undefined;
   /** Only chats that this version of the assistant answered, given by its number, from 1; requires assistantId. A chat with a draft counts for the version that the draft changes. deleteLogs refuses this condition. */
   readonly assistantVersion?: number | null | undefined;
-  /** Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive. */
+  /** Text to search for, at most 1,000 characters; case-insensitive. It is a part of the label, of a message, of the name or an id of the person, or of a key or value in the metadata supplied by the client. */
   readonly search?: string | null | undefined;
   /** Only chats started after this time (exclusive). */
   readonly startedAfter?: string | null | undefined;
