@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { slowTasks } from "../../src/worker/tasks";
 import { useApp } from "../support/app";
 import { receiptOf } from "../support/erasures";
@@ -55,10 +55,49 @@ describe("a search that no index can serve", () => {
   test("is limited in a conversation that alone takes longer, and then in as many as there was time for", async () => {
     const first = await search(`/rest/v1/assistants/${assistantId}/logs?search=zz`);
     expect(first).toMatchObject({ ids: [], warning: expect.stringContaining("to the newest log of") });
-    expect(first.warning).toContain("The messages of the log log-0 were searched only in part");
+    expect(first.warning).toMatch(/The messages of the log log-0 were searched only up to number [1-9]/);
     const second = await search(first.next!);
-    expect(second).toMatchObject({ ids: [], warning: expect.stringMatching(/newest ([2-9]|\d\d) logs/) });
     expect(second.next).not.toBe(first.next);
+    const behind = await search(`/rest/v1/assistants/${assistantId}/logs?search=zz&after=log-0`);
+    expect(behind).toMatchObject({ ids: [], warning: expect.stringMatching(/newest ([2-9]|\d\d) logs/) });
+  });
+
+  describe("is continued within a conversation that alone takes longer", () => {
+    const slower = (seconds: number) =>
+      running.database.query(`alter policy slow on messages using (${sleeping(seconds)})`);
+    beforeAll(() => slower(SLOW / 2));
+    afterAll(() => slower(SLOW));
+
+    /** The last message of each contains it. */
+    const matches = ["log-0", `log-${LONG / 2}`];
+
+    test("by the link on REST", async () => {
+      const found: string[] = [];
+      const warnings: string[] = [];
+      const first = `/rest/v1/assistants/${assistantId}/logs?search=gz&take=2`;
+      for (let next: string | undefined = first; next !== undefined;) {
+        const page: Page = await search(next);
+        found.push(...page.ids);
+        warnings.push(page.warning ?? "");
+        next = page.next;
+      }
+      expect(found).toEqual(matches);
+      expect(warnings[0]).toContain("log-0 were searched only up to number");
+    });
+
+    test("by the cursor in GraphQL, also from the end of the list", async () => {
+      const query = `query ($id: ID!, $before: String) {
+        logs(last: 1, before: $before, orderBy: OLDEST_FIRST, filter: { assistantId: $id, search: "gz" }) {
+          nodes { id } pageInfo { hasPreviousPage startCursor } } }`;
+      const found: string[] = [];
+      for (let before: string | null = null; found.length < 2;) {
+        const { logs } = await running.api.gql(query, { id: assistantId, before });
+        found.push(...(logs.nodes as { id: string }[]).map(({ id }) => id));
+        if (!logs.pageInfo.hasPreviousPage) break;
+        before = logs.pageInfo.startCursor as string;
+      }
+      expect(found).toEqual(matches);
+    });
   });
 
   test("finds a conversation that alone takes longer by its label", async () => {

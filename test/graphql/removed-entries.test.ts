@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { connectionsOf } from "../support/connections";
-import { newAssistant, newChat } from "../support/factories";
+import { newAssistant, newChat, say } from "../support/factories";
 import { unchecked } from "../support/plans";
 import { buildSeveral } from "../support/several";
 
@@ -227,6 +227,8 @@ test.each([
   ["a number that is none", "at-nan-nan"],
   ["too many microseconds", `${TIME}1000`],
   ["negative microseconds", `${TIME}-1`],
+  ["a part of an entry that is no number", `${TIME}0-x`],
+  ["a part of an entry beyond all parts", `${TIME}0-1234567890`],
   ["a position of another list", "tx-5"],
   ["an id of another list", "id-"],
   ["an unknown place", "xx-5"],
@@ -257,6 +259,21 @@ test("a cursor of another organization is only a time in the caller's own list",
   const own = await newChat(other.api, await newAssistant(other.api));
   const { chats } = await other.api.gql(CHATS_AFTER, { before: endCursor });
   expect(chats.nodes).toEqual([{ id: own }]);
+});
+
+test("a search does not continue within a log of another organization, or of another assistant", async () => {
+  const search = `query ($after: String, $filter: LogFilter) { logs(after: $after, filter: $filter) { nodes { id } } }`;
+  const other = await running.otherOrganization();
+  const theirs = await newChat(other.api, await newAssistant(other.api));
+  const mine = await newChat(api, await newAssistant(api));
+  for (const id of [theirs, mine]) {
+    await say(id === mine ? api : other.api, id, "A zugzwang", "USER");
+    const after = forged(`${TIME}0-0`, id);
+    const found = async (filter: object) =>
+      (await api.gql(search, { after, filter: { search: "zugzwang", ...filter } })).logs.nodes;
+    expect(await found({ assistantId: variables.assistantId })).toEqual([]);
+    expect(await found({})).toEqual(id === mine ? [{ id }] : []);
+  }
 });
 
 test("the id of an entry is a cursor, too, as long as the entry is there", async () => {

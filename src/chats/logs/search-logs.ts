@@ -1,12 +1,12 @@
 import { containing } from "../../platform/database/values/containing";
 import type { Continuation } from "../../platform/database/notes";
-import { cursorAt, idIn } from "../../platform/database/lists/cursors";
+import { cursorAt, idIn, partIn } from "../../platform/database/lists/cursors";
 import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { valuesOf, type LogConditions } from "./log-conditions";
 import { CHUNK, type FoundRow, type Rarest, type SearchStatements } from "./search-statements";
-import { hasTrigram, scan, searchByIndex } from "./search-steps";
+import { hasTrigram, scan, scanRest, searchByIndex, type Scanned } from "./search-steps";
 
 /** A search with its page. */
 export interface LogSearch {
@@ -29,7 +29,7 @@ export interface FoundLogs<R> {
 const SCAN_MS = 10;
 /** Time limit of one statement of the scan, in ms. A single conversation that takes longer is searched anew, in parts. */
 const CHUNK_MS = 1_000;
-/** Time limit of that search, in ms. A conversation that takes longer is only partly searched. */
+/** Time limit of that search, in ms. The search of a conversation that takes longer ends within it. */
 const ALONE_MS = 2_000;
 /** Longest time limit of an index search, in ms. */
 const MOST_INDEX_MS = 2_000;
@@ -45,7 +45,8 @@ const MOST_WORDS = 5;
 /** The words of a text that contain a trigram. */
 const WORDS = /[\p{L}\p{N}]{3,}/gu;
 
-const cursorOf = ({ startedAt, id }: FoundRow): string => cursorAt(startedAt, id);
+/** @param message the last message that was searched, if others follow */
+const cursorOf = ({ startedAt, id }: FoundRow, message?: number): string => cursorAt(startedAt, id, message);
 
 /**
  * Finds the chats whose messages or label contain a text, by creation. First it scans the next few hundred chats, which
@@ -63,14 +64,18 @@ export async function searchLogs<R extends FoundRow>(
   let { after } = conditions;
   const startedAt = performance.now();
   let scanUntil = startedAt + SCAN_MS;
+  const times = { ms: CHUNK_MS, aloneMs: ALONE_MS };
+  const rest = await scanRest(scope, statements, { order, ...times }, pattern, conditions);
+  if (rest && (rest.matches.length > 0 || rest.message !== undefined)) return ended(scope, query, rest);
   for (let scanned = 0; ;) {
     const isFirst = scanned === 0;
-    const part = { order, most: offset + take - found.length, ms: CHUNK_MS, aloneMs: ALONE_MS };
+    const part = { order, most: offset + take - found.length, ...times };
     const next = await scan(scope, statements, part, pattern, valuesOf({ ...conditions, after }));
     found.push(...next.matches);
     const rows = found.slice(offset);
     if (next.last === undefined || found.length === offset + take) return { rows };
-    after = cursorOf(next.last);
+    const { last, message } = next;
+    after = cursorOf(last);
     scanned += Math.max(next.searched, 1);
     if (isFirst && hasTrigram(search)) {
       const isShort = next.searched === CHUNK; // else reading a sample could take long, too
@@ -82,12 +87,24 @@ export async function searchLogs<R extends FoundRow>(
       if (complete) return { rows: complete };
       if (!isCommon) scanUntil = performance.now() + SCAN_MS;
     }
-    if (next.isPartly)
-      scope.warn(`The messages of the log ${next.last.id} were searched only in part: it is too long.`);
-    if (performance.now() < scanUntil) continue;
-    warnOfLimit(scope, query, scanned, restOf(query, found, after));
-    return { rows, searchedUpTo: after };
+    if (message !== undefined || performance.now() >= scanUntil)
+      return ended(scope, query, { matches: found, last, message, searched: scanned });
   }
+}
+
+/** The logs of a search that ends early, with a warning. @param part what was searched, and where it ended */
+function ended<R extends FoundRow>(
+  scope: Scope,
+  query: LogSearch,
+  { matches, last, message, searched }: Scanned<R> & { readonly last: R },
+): FoundLogs<R> {
+  const rows = matches.slice(query.offset);
+  if (rows.length === query.take) return { rows };
+  const searchedUpTo = cursorOf(last, message);
+  if (message !== undefined)
+    scope.warn(`The messages of the log ${last.id} were searched only up to number ${message}: it is long.`);
+  warnOfLimit(scope, query, Math.max(searched, 1), restOf(query, matches, searchedUpTo));
+  return { rows, searchedUpTo };
 }
 
 /** Whether a text has several words and each of them is common. A single common word needs no check: the first scan finds it. */
@@ -119,6 +136,14 @@ function restOf({ take, offset }: LogSearch, found: readonly FoundRow[], last: s
   return { after: last, page: left / size + 1, take: size };
 }
 
+/** The place where a search begins, in words. */
+function placeOf(after: string): string {
+  const message = partIn(after);
+  return message === undefined
+    ? ` after ${idIn(after)}`
+    : ` from message ${message + 1} of ${idIn(after)} on`;
+}
+
 function warnOfLimit(
   scope: Scope,
   { order, conditions, take, isBackward }: LogSearch,
@@ -128,7 +153,7 @@ function warnOfLimit(
   const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
   const logs = scanned === 1 ? "log" : `${scanned} logs`;
   const part = `${order === "desc" ? "newest" : "oldest"} ${logs}${place}`;
-  const from = conditions.after == null ? "" : ` after ${idIn(conditions.after)}`;
+  const from = conditions.after == null ? "" : placeOf(conditions.after);
   const page =
     (next.page > 1 ? `, page: ${next.page}` : "") + (next.take === take ? "" : `, take: ${next.take}`);
   scope.warn(

@@ -27,6 +27,7 @@ type IndexedConditions = Exclude<keyof LogConditions, "assistantId">;
 export interface SearchStatements<R> {
   readonly next: Readonly<Record<Order, Next<Scanned<R>>>>;
   readonly places: Readonly<Record<Order, Next<R>>>;
+  readonly one: Readonly<Record<Order, Next<R>>>;
   readonly rarest: Readonly<Record<Order, Rarest>>;
   readonly ofAssistant: Readonly<Record<Order, Indexed<R>>>;
   readonly ofAll: Readonly<Record<Order, Indexed<R>>>;
@@ -38,6 +39,7 @@ export const searchReading = <R extends FoundRow>(
 ): SearchStatements<R> => ({
   next: inBothOrders((order) => nextIn(order, columns)),
   places: inBothOrders((order) => placesIn(order, columns)),
+  one: inBothOrders((order) => oneIn(order, columns)),
   rarest: RAREST,
   ofAssistant: inBothOrders((order) => indexedIn(order, columns, true)),
   ofAll: inBothOrders((order) => indexedIn(order, columns, false)),
@@ -84,6 +86,13 @@ const placesIn = <R>(order: Order, columns: Columns): Next<R> =>
       .orderBy(byStart(order))
       .select(...columns);
     return db.raw<never>(`${sqlOf(next)} limit ${CHUNK}`);
+  });
+
+/** A chat, if it meets the conditions. Parameter: id. */
+const oneIn = <R>(order: Order, columns: Columns): Next<R> =>
+  new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+    const one = narrowed(table("chats").where({ id: $(1) })).select(...columns);
+    return db.raw<never>(sqlOf(one));
   });
 
 /** In how many of the next chats the rarest of some words occurs. Parameter: a pattern for each word. */

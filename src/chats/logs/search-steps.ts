@@ -1,10 +1,11 @@
 import type { Filter } from "../../platform/database/lists/filtered-statement";
+import { idIn, partIn } from "../../platform/database/lists/cursors";
 import type { Order } from "../../platform/database/lists/order";
 import { replicated } from "../../platform/database/lists/replicated";
 import type { Scope } from "../../platform/database/scope";
 import { containing } from "../../platform/database/values/containing";
 import { statement } from "../../platform/database/statement";
-import type { LogConditions } from "./log-conditions";
+import { valuesOf, type LogConditions } from "./log-conditions";
 import { isAbout, partsInJson } from "./searched-text";
 import { CHUNK, SEARCH_COUNTS, type FoundRow, type SearchStatements } from "./search-statements";
 
@@ -18,8 +19,8 @@ export interface Scanned<R> {
   readonly last?: R;
   /** Number of chats that were searched; 0 if time ran out within the first one, `last`, which was searched alone. */
   readonly searched: number;
-  /** Whether some messages of this chat were not searched. */
-  readonly isPartly?: boolean;
+  /** Sequence of the last message of this chat that was searched, if there was no time for all. */
+  readonly message?: number;
 }
 
 /** The next chats to search. */
@@ -57,9 +58,35 @@ export async function scan<R extends FoundRow>(
   const searched = chats.findIndex(({ id }) => id === stopped.id);
   if (searched < 0) return scan(scope, statements, part, pattern, values); // the chat has been deleted meanwhile
   if (searched > 0) return { matches, last: chats[searched - 1]!, searched };
-  const [last] = chats as [R];
-  const isFound = await contains(scope, last.id, pattern, aloneMs);
-  return { matches: isFound ? [last] : [], last, searched, isPartly: isFound === undefined };
+  return scanAlone(scope, (chats as [R])[0], pattern, aloneMs);
+}
+
+/** Searches a single chat. @param after sequence of the last message that was searched before */
+async function scanAlone<R extends FoundRow>(
+  scope: Scope,
+  last: R,
+  pattern: string,
+  ms: number,
+  after = 0,
+): Promise<Scanned<R> & { readonly last: R }> {
+  const found = await contains(scope, last.id, pattern, ms, after);
+  const message = typeof found === "number" ? { message: found } : {};
+  return { matches: found === true ? [last] : [], last, searched: 0, ...message };
+}
+
+/** Searches the rest of the chat within which an earlier search ended. @returns undefined if there is none, or it was deleted */
+export async function scanRest<R extends FoundRow>(
+  scope: Scope,
+  statements: SearchStatements<R>,
+  { order, aloneMs }: Pick<ScanPart, "order" | "aloneMs">,
+  pattern: string,
+  { after, ...conditions }: LogConditions,
+): Promise<(Scanned<R> & { readonly last: R }) | undefined> {
+  const message = after == null ? undefined : partIn(after);
+  if (after == null || message === undefined) return undefined;
+  const { statement, values } = statements.one[order].by(valuesOf(conditions));
+  const [row] = await replicated(scope, (from) => from.read(statement, [idIn(after), ...values]));
+  return row && scanAlone(scope, row, pattern, aloneMs, message);
 }
 
 /** A chat, if a field of it contains a text. Parameters: id, pattern. */
@@ -70,19 +97,24 @@ const ABOUT_CHAT = statement(({ table, $ }) =>
     .whereRaw(isAbout($(2).toQuery())),
 );
 
-/** Whether a field or a message of a chat contains a text. @returns undefined if the search takes longer than `ms` */
+/**
+ * Whether a field or a message of a chat contains a text.
+ * @param after sequence of a message: the fields and the messages up to it were searched before
+ * @returns the sequence of the last message that was searched, if the search takes longer than `ms`
+ */
 async function contains(
   scope: Scope,
   chatId: string,
   pattern: string,
   ms: number,
-): Promise<boolean | undefined> {
+  after: number,
+): Promise<boolean | number> {
   const until = performance.now() + ms;
-  if ((await scope.read(ABOUT_CHAT, [chatId, pattern])).length > 0) return true;
+  if (after === 0 && (await scope.read(ABOUT_CHAT, [chatId, pattern])).length > 0) return true;
   const messages = () => scope.table("messages").where({ chatId });
   const [last] = await messages().select("sequence").orderBy("sequence", "desc").limit(1);
-  for (let from = 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
-    if (performance.now() > until) return undefined;
+  for (let from = after + 1; from <= (last?.sequence ?? 0); from += MESSAGES) {
+    if (from > after + 1 && performance.now() > until) return from - 1; // at least some are searched
     const some = messages().whereBetween("sequence", [from, from + MESSAGES - 1]);
     const [found] = await some.select("id").where("content", "ilike", pattern).limit(1);
     if (found) return true;

@@ -9,11 +9,13 @@ import { hasTime, timeOf } from "./order";
  */
 const FORM = /^([a-z]{2})-([^.]*)\.([\da-z]+)\.(.+)$/s;
 
+const TIME = /^(-?[\da-z]{1,10})-(\d{1,3})(?:-(\d{1,9}))?$/;
+
 /** What lists are ordered by besides ids. Each reads its part of a cursor as a value in SQL. */
 const PLACES = {
-  /** A time: milliseconds and microseconds. */
+  /** A time: milliseconds and microseconds. A part that a search has reached within the entry may follow. */
   at: (text: string) => {
-    const [, ms = "", micros = ""] = /^(-?[\da-z]{1,10})-(\d{1,3})$/.exec(text) ?? [];
+    const [, ms = "", micros = ""] = TIME.exec(text) ?? [];
     return exactTime(parseInt(ms, 36), Number(micros));
   },
   /** The position of an event. All of this length are in the range of the type. */
@@ -38,10 +40,12 @@ const sumOf = (kind: string, place: string, id: string) => crc32(`${kind}-${plac
 const cursorOf = (kind: CursorKind, place: string, id: string): string =>
   `${kind}-${place}.${sumOf(kind, place, id)}.${id}`;
 
-/** The cursor of an entry of a list by time. */
-export function cursorAt(time: Date, id: string): string {
+/** The cursor of an entry of a list by time. @param part the last part of the entry that a search has reached, if others follow */
+export function cursorAt(time: Date, id: string, part?: number): string {
   const ms = Number(time); // of an infinite time, too
-  return isWritten(ms) ? cursorOf("at", `${ms.toString(36)}-${microsOf(time)}`, id) : id;
+  if (!isWritten(ms)) return id;
+  const within = part === undefined ? "" : `-${part}`;
+  return cursorOf("at", `${ms.toString(36)}-${microsOf(time)}${within}`, id);
 }
 
 /** Makes the cursors of a list by the times in a column. */
@@ -58,6 +62,7 @@ export const cursorById = (id: string): string => cursorOf("id", "", id);
 
 interface Parts {
   readonly kind: string;
+  readonly place: string;
   readonly value: string;
   readonly id: string;
 }
@@ -66,7 +71,7 @@ function partsOf(cursor: string): Parts | undefined {
   const [, kind = "", place = "", sum, id = ""] = FORM.exec(cursor) ?? [];
   if (!(kind in PLACES) || sum !== sumOf(kind, place, id)) return undefined;
   const value = PLACES[kind as CursorKind](place);
-  return value === undefined ? undefined : { kind, value, id };
+  return value === undefined ? undefined : { kind, place, value, id };
 }
 
 /** The id of a cursor's entry. */
@@ -80,6 +85,12 @@ export function placeIn(kind: CursorKind, cursor: string): string | undefined {
 
 /** The time in a cursor. That of an id alone is only near the entry's. */
 export const timeIn = (cursor: string): string => placeIn("at", cursor) ?? timeOf(cursor);
+
+/** The last part of a cursor's entry that a search has reached; undefined if it has searched all of them. */
+export function partIn(cursor: string): number | undefined {
+  const [, , , part] = TIME.exec(partsOf(cursor)?.place ?? "") ?? [];
+  return part === undefined ? undefined : Number(part);
+}
 
 /** Whether a list can continue at a cursor without its entry. */
 export const isPlaced = (kind: CursorKind, cursor: string): boolean =>
