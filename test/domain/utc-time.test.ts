@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { utcTime } from "../../src/platform/database/values/utc-time";
+import { microsOf, utcTime } from "../../src/platform/database/values/utc-time";
 
 /** A time as PostgreSQL writes it in UTC: without zeros at the end of the fraction. */
 const written = (ms: number, micros: number) => {
@@ -9,13 +9,15 @@ const written = (ms: number, micros: number) => {
 };
 
 describe("a time of PostgreSQL", () => {
-  test("is read to the millisecond, in every year that has four digits", () => {
+  test("is read with its milliseconds and microseconds, in every year that has four digits", () => {
     const [first, last] = [Date.UTC(1000, 0, 1), Date.UTC(9999, 11, 31)];
     for (let number = 0; number <= 10_000; number++) {
       const ms =
         Math.floor(first + ((last - first) * number) / 10_000) + (number % 3 === 0 ? 0 : number % 1_000);
-      const text = written(ms, number % 7 === 0 ? 0 : (number * 37) % 1_000);
-      expect([text, utcTime(text)]).toEqual([text, new Date(ms)]);
+      const micros = number % 7 === 0 ? 0 : (number * 37) % 1_000;
+      const text = written(ms, micros);
+      const time = utcTime(text) as Date;
+      expect([text, time, microsOf(time)]).toEqual([text, new Date(ms), micros]);
     }
   });
 
