@@ -92,7 +92,7 @@ const placesIn = <R>(order: Order, columns: Columns): Next<R> =>
 const oneIn = <R>(order: Order, columns: Columns): Next<R> =>
   new FilteredStatement(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
     const one = narrowed(table("chats").where({ id: $(1) })).select(...columns);
-    return db.raw<never>(sqlOf(one));
+    return db.raw<never>(`${sqlOf(one)} limit 1`);
   });
 
 /** In how many of the next chats the rarest of some words occurs. Parameter: a pattern for each word. */

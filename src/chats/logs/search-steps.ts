@@ -94,7 +94,7 @@ const ABOUT_CHAT = statement(({ table, $ }) =>
   table("chats")
     .select("id")
     .where({ id: $(1) })
-    .whereRaw(isAbout($(2).toQuery())),
+    .whereRaw(`${isAbout($(2).toQuery())}`),
 );
 
 /**
