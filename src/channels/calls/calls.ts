@@ -145,7 +145,7 @@ export class Calls {
         cursor,
       );
     const ids = await fewChats(this.scope, filter);
-const rows = ofChats(whereCalled(this.joined(), filter), ids);
+    const rows = ofChats(whereCalled(this.joined(), filter), ids);
     // The bound of a cursor first: PostgreSQL 18 begins to read an index at the first bound.
     const found = within(spanned(rows, span, ["calls.createdAt", "calls.chatId"], placeOf), filter);
     const calls = (await found).map(withLabel);
