@@ -51,7 +51,7 @@ const IDS = [
   "7",
   "a b",
   "Ä.ö/ü",
-  "at-1-2.3.x",
+  "0190aaaa-0000-7-2--3-x",
   "0190aaaa-0000-7000-8000-000000000000",
   "m'\"\\",
   "b".repeat(255),
@@ -205,9 +205,18 @@ const unknown = (path: string) => ({
   code: "BAD_USER_INPUT",
   details: [{ path, message: expect.stringContaining("must be a cursor of another page") }],
 });
-/** A cursor with a checksum, as the service makes them. */
-const forged = (place: string, id = "x") => `${place}.${crc32(`${place}.${id}`).toString(36)}.${id}`;
-const TIME = `at-${Date.UTC(2026, 2, 1).toString(36)}-`;
+const sumOf = (place: string, id: string) => crc32(`${place}-${id}`).toString(16).padStart(8, "0");
+/** A cursor with a checksum, as the service makes them in lists by time. */
+const forged = (place: string, id = "x") => `${place}-${sumOf(place, id)}-${id}`;
+/** The same in lists by id or by the position of an event. */
+const forgedAfter = (place: string, id = "x") => `${id}-${place}-${sumOf(place, id)}`;
+/** The beginning of a UUID with a time. */
+const uuidAt = (ms: number) =>
+  ms
+    .toString(16)
+    .padStart(12, "0")
+    .replace(/^(.*)(.{4})$/, "$1-$2-7-");
+const TIME = uuidAt(Date.UTC(2026, 2, 1));
 
 test("each character of a cursor counts", async () => {
   const { endCursor } = (await read("Query.chats", { first: 1 })).pageInfo;
@@ -220,34 +229,33 @@ test("each character of a cursor counts", async () => {
 });
 
 test.each([
-  ["a time before all calendars", "at--zzzzzzzzz-1"],
-  ["a time after the last year of four digits", `at-${Date.UTC(10_000, 0).toString(36)}-0`],
-  ["a time longer than any", "at-zzzzzzzzzzzzzzzzzzzz-1"],
-  ["no time", "at-"],
-  ["a number that is none", "at-nan-nan"],
-  ["too many microseconds", `${TIME}1000`],
-  ["negative microseconds", `${TIME}-1`],
-  ["a part of an entry that is no number", `${TIME}0-x`],
-  ["a part of an entry beyond all parts", `${TIME}0-1234567890`],
-  ["a position of another list", "tx-5"],
-  ["an id of another list", "id-"],
-  ["an unknown place", "xx-5"],
-])("a cursor with %s is refused, even with its checksum", async (_, place) => {
-  expect(await refused(forged(place))).toMatchObject(unknown("after"));
+  ["a time after the last year of four digits", forged(`${uuidAt(Date.UTC(10_000, 0))}0-`)],
+  ["a time longer than any", forged(`1${TIME}0-`)],
+  ["no time", forged("-7-0-")],
+  ["a number that is none", forged(`${TIME}nan-`)],
+  ["too many microseconds", forged(`${TIME}1000-`)],
+  ["negative microseconds", forged(`${TIME}-1-`)],
+  ["a part of an entry that is no number", forged(`${TIME}0-x`)],
+  ["a part of an entry beyond all parts", forged(`${TIME}0-1234567890`)],
+  ["a position of another list", forgedAfter("e-5")],
+  ["an id of another list", forgedAfter("d-")],
+  ["an unknown place", forgedAfter("f-5")],
+])("a cursor with %s is refused, even with its checksum", async (_, cursor) => {
+  expect(await refused(cursor)).toMatchObject(unknown("after"));
 });
 
 test("an event's cursor with a position out of range is refused", async () => {
   const events = "query ($after: String) { events(after: $after) { nodes { id } } }";
   for (const position of ["1".repeat(20), "-1", "1e3", ""])
-    expect(await refused(forged(`tx-${position}`), "after", events)).toMatchObject(unknown("after"));
+    expect(await refused(forgedAfter(`e-${position}`), "after", events)).toMatchObject(unknown("after"));
   expect(
-    (await api.gql(events, { after: forged(`tx-${"9".repeat(19)}`) })).events.nodes.length,
+    (await api.gql(events, { after: forgedAfter(`e-${"9".repeat(19)}`) })).events.nodes.length,
   ).toBeGreaterThan(0);
 });
 
 test("cursors that are too long or contain NUL are refused", async () => {
   for (const id of ["x".repeat(300), "a\0b"])
-    expect(await refused(forged(`${TIME}0`, id))).toMatchObject({
+    expect(await refused(forged(`${TIME}0-`, id))).toMatchObject({
       code: "BAD_USER_INPUT",
       details: [{ path: "after" }],
     });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
+import { idIn } from "../../src/platform/database/lists/cursors";
 import { useApp } from "../support/app";
 import { earlier } from "../support/earlier";
 import { endChat, quietAssistant, newChat, said, say, UNKNOWN_ID } from "../support/factories";
@@ -380,7 +381,7 @@ describe("a search that no index can answer in time", () => {
       found.push(...labels(body as { label: string }[]));
       next = /^<(\/[^>]+)>/.exec(headers.get("link") ?? "")?.[1];
       if (next === undefined) break;
-      const id = new URL(next, "http://localhost").searchParams.get("after")!.split(".").at(-1);
+      const id = idIn(new URL(next, "http://localhost").searchParams.get("after")!);
       const gone = await running.database.query("delete from chats where id = $1 returning id", [id]);
       removed += gone.length;
     }

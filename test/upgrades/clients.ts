@@ -5,6 +5,18 @@ import { newAssistant, newChat, said } from "../support/factories";
 
 const DASHBOARD = "{ assistants(take: 5) { data { id name logs(take: 3) { id label } } } }";
 
+const PAGE = "query ($after: String) { events(first: 1, after: $after) { pageInfo { endCursor } } }";
+
+/** Asks for one page after another, whichever server answers, and then begins again. */
+function turningPages(): Send {
+  let after: string | undefined;
+  return async (api) => {
+    const answer = await api.graphql(PAGE, { after });
+    after = answer.body?.data?.events?.pageInfo.endCursor ?? undefined;
+    return answer;
+  };
+}
+
 /** A request whose answer has no other status than 200 or 201. */
 type Send = (api: Api) => Promise<Answer>;
 
@@ -38,6 +50,7 @@ export class Clients {
       "read a page of logs": rest("GET", `/rest/v1/assistants/${id}/logs?take=20`),
       "post a message": (api) =>
         api.request("POST", "/rest/v1/ai-chats/messages", said(chatId, `No. ${number++}`)),
+      "turn a page": turningPages(),
       "read a dashboard": (api) => api.graphql(DASHBOARD),
       "start a chat": (api) =>
         api.graphql("mutation ($id: ID!) { startChat(input: { assistantId: $id }) { id } }", { id }),

@@ -6,46 +6,34 @@ import { hasTime, timeOf } from "./order";
  * A cursor consists of the place of its entry in the list, a checksum and the id of the entry, so that a page after it is
  * exact even if the entry has been removed. The checksum refuses texts that no page has contained; it protects nothing,
  * because any place is one of the caller's own list. The id alone is a cursor, too, as in earlier versions.
+ *
+ * Servers of earlier versions, which run beside this one during an upgrade, take a cursor for the id of a removed entry: they
+ * continue at the time with which it begins in the form of a UUID, or at the id with which it begins. Version 1.0.0 accepts
+ * only the characters of UUIDs.
  */
-const FORM = /^([a-z]{2})-([^.]*)\.([\da-z]+)\.(.+)$/s;
+const BY_TIME = /^(([\da-f]{8})-([\da-f]{4})-7-(\d{1,3})-(\d{0,9}))-([\da-f]{8})-(.+)$/s;
+const BY_ID = /^(.+)-(([ed])-(\d{0,19}))-([\da-f]{8})$/s;
 
-const TIME = /^(-?[\da-z]{1,10})-(\d{1,3})(?:-(\d{1,9}))?$/;
+/** What a list is ordered by besides ids: a time, the position of an event, or nothing. */
+export type CursorKind = "at" | "tx" | "id";
 
-/** What lists are ordered by besides ids. Each reads its part of a cursor as a value in SQL. */
-const PLACES = {
-  /** A time: milliseconds and microseconds. A part that a search has reached within the entry may follow. */
-  at: (text: string) => {
-    const [, ms = "", micros = ""] = TIME.exec(text) ?? [];
-    return exactTime(parseInt(ms, 36), Number(micros));
-  },
-  /** The position of an event. All of this length are in the range of the type. */
-  tx: (text: string) => (/^\d{1,19}$/.test(text) ? text : undefined),
-  /** Nothing but the id. */
-  id: (text: string) => text,
-};
-export type CursorKind = keyof typeof PLACES;
-
-/** Years of four digits, which PostgreSQL and `Date` write and read in the same way. */
-const YEARS = { first: Date.UTC(1000, 0), end: Date.UTC(10_000, 0) };
+/** The first year that Unix time counts, and the first that PostgreSQL and `Date` write differently. */
+const YEARS = { first: 0, end: Date.UTC(10_000, 0) };
 
 const isWritten = (ms: number): boolean => ms >= YEARS.first && ms < YEARS.end;
 
-function exactTime(ms: number, micros: number): string | undefined {
-  if (!isWritten(ms)) return undefined;
-  return new Date(ms).toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`);
-}
+const exactTime = (ms: number, micros: string): string | undefined =>
+  isWritten(ms) ? new Date(ms).toISOString().replace("Z", `${micros.padStart(3, "0")}Z`) : undefined;
 
-const sumOf = (kind: string, place: string, id: string) => crc32(`${kind}-${place}.${id}`).toString(36);
-
-const cursorOf = (kind: CursorKind, place: string, id: string): string =>
-  `${kind}-${place}.${sumOf(kind, place, id)}.${id}`;
+const sumOf = (place: string, id: string) => crc32(`${place}-${id}`).toString(16).padStart(8, "0");
 
 /** The cursor of an entry of a list by time. @param part the last part of the entry that a search has reached, if others follow */
 export function cursorAt(time: Date, id: string, part?: number): string {
   const ms = Number(time); // of an infinite time, too
   if (!isWritten(ms)) return id;
-  const within = part === undefined ? "" : `-${part}`;
-  return cursorOf("at", `${ms.toString(36)}-${microsOf(time)}${within}`, id);
+  const hex = ms.toString(16).padStart(12, "0");
+  const place = `${hex.slice(0, 8)}-${hex.slice(8)}-7-${microsOf(time)}-${part ?? ""}`;
+  return `${place}-${sumOf(place, id)}-${id}`;
 }
 
 /** Makes the cursors of a list by the times in a column. */
@@ -54,24 +42,34 @@ export const byTime =
   (entry: Readonly<Record<C, Date>> & { readonly id: string }): string =>
     cursorAt(entry[column], entry.id);
 
+const cursorAfter = (place: string, id: string) => `${id}-${place}-${sumOf(place, id)}`;
+
 /** The cursor of an event. */
-export const cursorOfEvent = (position: string, id: string): string => cursorOf("tx", position, id);
+export const cursorOfEvent = (position: string, id: string): string => cursorAfter(`e-${position}`, id);
 
 /** The cursor of an entry of a list by id. */
-export const cursorById = (id: string): string => cursorOf("id", "", id);
+export const cursorById = (id: string): string => cursorAfter("d-", id);
 
 interface Parts {
-  readonly kind: string;
-  readonly place: string;
+  readonly kind: CursorKind;
+  /** In SQL. */
   readonly value: string;
+  /** The last part of the entry that a search has reached; undefined if it has searched all of them. */
+  readonly part?: number | undefined;
   readonly id: string;
 }
 
 function partsOf(cursor: string): Parts | undefined {
-  const [, kind = "", place = "", sum, id = ""] = FORM.exec(cursor) ?? [];
-  if (!(kind in PLACES) || sum !== sumOf(kind, place, id)) return undefined;
-  const value = PLACES[kind as CursorKind](place);
-  return value === undefined ? undefined : { kind, place, value, id };
+  const [, time, high, low, micros = "", part, sum, entry = ""] = BY_TIME.exec(cursor) ?? [];
+  if (time !== undefined && sum === sumOf(time, entry)) {
+    const value = exactTime(parseInt(`${high}${low}`, 16), micros);
+    const number = part === "" ? undefined : Number(part);
+    return value === undefined ? undefined : { kind: "at", value, part: number, id: entry };
+  }
+  const [, id = "", place, letter, position = "", sumOfPlace] = BY_ID.exec(cursor) ?? [];
+  if (place === undefined || sumOfPlace !== sumOf(place, id)) return undefined;
+  const kind = letter === "e" ? "tx" : "id";
+  return (kind === "tx") === (position === "") ? undefined : { kind, value: position, id };
 }
 
 /** The id of a cursor's entry. */
@@ -87,10 +85,7 @@ export function placeIn(kind: CursorKind, cursor: string): string | undefined {
 export const timeIn = (cursor: string): string => placeIn("at", cursor) ?? timeOf(cursor);
 
 /** The last part of a cursor's entry that a search has reached; undefined if it has searched all of them. */
-export function partIn(cursor: string): number | undefined {
-  const [, , , part] = TIME.exec(partsOf(cursor)?.place ?? "") ?? [];
-  return part === undefined ? undefined : Number(part);
-}
+export const partIn = (cursor: string): number | undefined => partsOf(cursor)?.part;
 
 /** Whether a list can continue at a cursor without its entry. */
 export const isPlaced = (kind: CursorKind, cursor: string): boolean =>

@@ -27,7 +27,7 @@ export const byAge = (order: Order, createdAt = "createdAt") => [
 export const OLDEST_FIRST = byAge("asc");
 export const NEWEST_FIRST = byAge("desc");
 
-const UUID_7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
+const UUID_7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Approximate creation time of a record, from its id alone: for a cursor whose record was removed. ISO 8601. */
 export const timeOf = (id: string): string => new Date(millisecondsOf(id)).toISOString();
