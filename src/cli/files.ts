@@ -15,6 +15,7 @@ import { Pull } from "./files/pull";
 import { readRemote, type Reading, type Remote } from "./files/remote";
 import OWN_SCHEMAS from "./files/schemas.generated.json";
 import { unknownFunctions } from "./files/unknown-functions";
+import { unofferedFunctions } from "./files/unoffered-functions";
 import { outliveReaders } from "./lasting-output";
 import { serverAddress, waitOf } from "./transfer-options";
 
@@ -109,8 +110,8 @@ async function validate(folder: string, { url, key, waiting }: Options): Promise
   const records = await readFolder({ folder, environment: process.env, needsVariables: false }, schemas);
   if (records.length === 0) throw withoutFiles(folder);
   const warnings = records.flatMap((record) => record.warnings);
-  for (const line of [...warnings, ...possibleConflictsInFiles(records), ...unknownFunctions(records)])
-    print(line);
+  const possible = [possibleConflictsInFiles, unofferedFunctions, unknownFunctions];
+  for (const line of [...warnings, ...possible.flatMap((linesOf) => linesOf(records))]) print(line);
   const counts = KIND_NAMES.map((kind) => {
     const { noun } = KINDS[kind];
     return counted(records.filter((record) => record.kind === kind).length, noun);
@@ -154,8 +155,8 @@ function withoutFiles(folder: string): Error {
 }
 
 async function diff(folder: string, options: Options): Promise<number> {
-  const { plan } = await compare(folder, options);
-  for (const line of planLines(plan)) print(line);
+  const { local, plan } = await compare(folder, options);
+  for (const line of [...unofferedFunctions(local), ...planLines(plan)]) print(line);
   if (plan.steps.length === 0) return 0;
   print(`\n${summaryOf(plan.steps)}`);
   return DIFFERENT;

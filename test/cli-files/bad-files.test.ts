@@ -392,6 +392,21 @@ test("all problems of all files are listed at once", async () => {
   ]);
 });
 
+test("validate and diff warn about functions that a model is never offered, at their places", async () => {
+  const place = workplace();
+  const functions = ["my function", "f", "f"].map((name) => `    - { name: ${name} }\n`).join("");
+  place.write("assistants/a.yaml", `key: a-of-names\nname: A\nchat:\n  functions:\n${functions}`);
+  for (const command of ["validate", "diff"]) {
+    const { stdout, stderr } = await place.run([command, "."]);
+    expect(`${stdout}${stderr}`.split("\n").filter((line) => line.includes("never offered"))).toEqual([
+      expect.stringMatching(
+        /^assistants\/a\.yaml:5:\d+: Warning: The function has no name of 1 to 64 letters/,
+      ),
+      expect.stringMatching(/^assistants\/a\.yaml:7:\d+: Warning: The name f is used twice/),
+    ]);
+  }
+});
+
 test("a problem of a value that aliases repeat is listed once, and so is a warning", async () => {
   const place = workplace();
   const functions = (url: string) =>

@@ -1,7 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { nearest } from "../../platform/nearest";
-import { isNested, readFunction, readFunctions, type DeclaredFunction } from "../configurations/functions";
+import { isNested, neverOffered, readFunctions, type DeclaredFunction } from "../configurations/functions";
 import type { Warn } from "./warnings";
 
 /** Warns about functions that a model is never offered, and about those whose calls reach no server. */
@@ -10,32 +10,27 @@ export async function checkFunctions(
   functions: readonly JsonObject[],
   warn: Warn,
 ): Promise<void> {
-  const read = await Promise.all(functions.map((item) => readUsable(scope, item)));
-  const first = readFunctions(functions);
+  const offered = readFunctions(functions);
+  const sentences = neverOffered(functions);
+  const unusable = await Promise.all(functions.map((_, index) => problemOf(scope, offered.get(index))));
   for (const [index, item] of functions.entries()) {
-    const one = read[index]!;
     const path = `functions.${index}`;
-    if (typeof one === "string") {
-      warn(path, "FUNCTION_NOT_UNDERSTOOD", `The function ${one}; it is never offered to a model.`);
+    const sentence = sentences.get(index) ?? unusable[index];
+    if (sentence !== undefined) {
+      warn(path, "FUNCTION_NOT_UNDERSTOOD", sentence);
       continue;
     }
-    if (!first.has(index)) {
-      const message = `The name ${one.name} is used twice; this one is never offered to a model.`;
-      warn(path, "FUNCTION_NOT_UNDERSTOOD", message);
-      continue;
-    }
+    const one = offered.get(index)!; // has no sentence
     const problem = serverProblem(scope, item, one);
     if (problem !== undefined)
       warn(path, "FUNCTION_WITHOUT_SERVER", `The function ${one.name} cannot be called: ${problem}`);
   }
 }
 
-/** Parses a function. @returns the function, or the reason why it is never offered to a model */
-async function readUsable({ organizationId, ports }: Scope, item: JsonObject) {
-  const declared = readFunction(item);
-  if (typeof declared === "string") return declared;
-  const problem = await ports.checker.problemOf(organizationId, declared.parameters);
-  return problem === undefined ? declared : `has parameters that ${problem}`;
+/** Why a function's parameters keep it from being offered to a model, as a sentence. */
+async function problemOf({ organizationId, ports }: Scope, declared: DeclaredFunction | undefined) {
+  const problem = declared && (await ports.checker.problemOf(organizationId, declared.parameters));
+  return problem && `The function has parameters that ${problem}; it is never offered to a model.`;
 }
 
 /** A character that no value of an HTTP header can have. */

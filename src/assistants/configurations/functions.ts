@@ -72,6 +72,24 @@ export function readFunctions(items: readonly JsonObject[]): ReadonlyMap<number,
   return found;
 }
 
+/** Why items of a configuration are never offered to a model, as sentences, by the index of the item. */
+export function neverOffered(items: readonly JsonObject[]): ReadonlyMap<number, string> {
+  const offered = readFunctions(items);
+  const sentences = new Map<number, string>();
+  for (const [index, item] of items.entries()) {
+    if (offered.has(index)) continue;
+    const read = readFunction(item);
+    const isRepeated = typeof read !== "string";
+    sentences.set(
+      index,
+      isRepeated
+        ? `The name ${read.name} is used twice; this one is never offered to a model.`
+        : `The function ${read}; it is never offered to a model.`,
+    );
+  }
+  return sentences;
+}
+
 /** Whether arguments for the function can be checked. */
 export const isCheckable = async ({ organizationId, ports }: Scope, { parameters }: DeclaredFunction) =>
   (await ports.checker.problemOf(organizationId, parameters)) === undefined;
