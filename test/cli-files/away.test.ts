@@ -89,7 +89,10 @@ describe("while the server is away", () => {
     for (const end of ["/?a=1", "#a"]) {
       const { code, stderr } = await at(running.url + end).run(["pull", "."]);
       const address = running.url + end.split(/[?#]/)[0]!;
-      expect([code, stderr.split("\n")[0]]).toEqual([1, `--url must not contain ? or #: --url ${address}`]);
+      expect([code, stderr.split("\n")[0]]).toEqual([
+        1,
+        `PARLEY_URL must not contain ? or #: PARLEY_URL=${address}`,
+      ]);
     }
   });
 
@@ -99,7 +102,7 @@ describe("while the server is away", () => {
     expect(await place.run(["pull", "."])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "--url must not contain a user name or a password.\n",
+      stderr: "PARLEY_URL must not contain a user name or a password.\n",
     });
   });
 

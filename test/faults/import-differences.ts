@@ -5,6 +5,9 @@ type Differences = Readonly<Record<string, readonly string[]>>;
 const EMPTY_LIST = ["*"];
 const EMPTY_PAGE = ["edges.*", "nodes.*", "pageInfo.endCursor", "pageInfo.startCursor", "totalCount"];
 
+/** The source shows times in milliseconds, and cursors contain microseconds. */
+const CURSORS = ["edges.*.cursor", "pageInfo.endCursor", "pageInfo.startCursor"];
+
 export const OF_REST: Differences = {
   // Made anew by each request.
   regenerateWebhookSecret: [""],
@@ -29,11 +32,11 @@ export const OF_GRAPHQL: Differences = {
   ],
   assistantVersion: ["actor", "createdAt", "document.chat.functions.*", "note"],
   log: ["chat.assistantVersion", "version"],
-  logs: ["nodes.*.chat.assistantVersion"],
+  logs: [...CURSORS, "nodes.*.chat.assistantVersion"],
   chat: [...["assistant.createdAt", "assistant.updatedAt"], ...["assistantVersion", "version", "versions.*"]],
   keys: ["*", "*.createdAt", "*.lastUsedAt", "*.permissions.*"],
   keysConnection: [
-    ...EMPTY_PAGE,
+    ...[...EMPTY_PAGE, ...CURSORS],
     ...["edges.*.node", "nodes.*"].flatMap((record) =>
       ["createdAt", "lastUsedAt", "permissions.*"].map((field) => `${record}.${field}`),
     ),
@@ -49,7 +52,9 @@ export const OF_GRAPHQL: Differences = {
   fileDownload: ["url"],
   // Past events are not copied, and a period without an end ends now.
   webhookDestinations: ["*.deliveries.totalCount"],
-  webhookDestinationsConnection: ["edges.*.node.deliveries.totalCount", "nodes.*.deliveries.totalCount"],
+  webhookDestinationsConnection: [
+    ...[...CURSORS, "edges.*.node.deliveries.totalCount", "nodes.*.deliveries.totalCount"],
+  ],
   webhookDestination: ["deliveries.totalCount"],
   analytics: ["from", "to", "webhooks.deliveries", "webhooks.pending"],
   events: [...EMPTY_PAGE, "pageInfo.hasNextPage"],
