@@ -25,6 +25,12 @@ async function turnOf(chatId: string): Promise<string[]> {
   return sent;
 }
 
+/** The fewest statements of three turns: what the process remembers of quotas expires between some. */
+async function fewestOf(chatId: string): Promise<string[]> {
+  const turns = [await turnOf(chatId), await turnOf(chatId), await turnOf(chatId)];
+  return turns.reduce((fewest, turn) => (turn.length < fewest.length ? turn : fewest));
+}
+
 test("a turn of the current version costs as many statements as one without a version", async () => {
   const assistantId = await newAssistant(running.api);
   const body = { initialMessage: "", resources: "Parking is free." };
@@ -34,13 +40,12 @@ test("a turn of the current version costs as many statements as one without a ve
     await newChat(running.api, assistantId),
   ];
   await running.database.query("update chats set assistant_version = null where id = $1", [following]);
-  await turnOf(following); // prepares what the process remembers
-  const without = await turnOf(following);
+  const without = await fewestOf(following);
   expect(without.length).toBeGreaterThan(3);
-  expect(await turnOf(pinned)).toHaveLength(without.length);
+  expect(await fewestOf(pinned)).toHaveLength(without.length);
 
   await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { prompt: "Be brief." }, 200);
-  const former = await turnOf(pinned);
+  const former = await fewestOf(pinned);
   expect(former.filter((sql) => sql.includes("assistant_versions"))).toHaveLength(1);
   expect(former.length).toBeLessThanOrEqual(without.length + 2);
 });
