@@ -253,7 +253,7 @@ describe("a server that knows the receiver as quick and has room for more", () =
   test("leaves the delivery to another server when it is killed during the attempt", async () => {
     const { api, chatId } = await quickSender();
     await sayAtOnce(api, chatId);
-    await receiver.until(1, ({ text }) => text.includes("one"));
+    await until(async () => ids().length === (await stored()).length); // the last attempt is under way, too
     // As a server that ended: nobody renews the claim.
     await query(
       "update delivery_queues set due_at = now(), claim = 'of a dead server' where destination_id = $1",

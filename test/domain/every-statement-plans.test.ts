@@ -27,6 +27,11 @@ const BATCHES: readonly Exception[] = [
   { statement: /^ ?with head as/, most: 60_000, why: "gives up to 2,000 events their positions" },
   { statement: /parley_keep_facts|conversation_facts_kept/, most: 6_000, why: "measures up to 100 chats" },
   { statement: /^update "chats" set "recording_url"/, most: 5_000, why: "changes 100 chats" },
+  {
+    statement: /^delete from "sms_(received|threads)"/,
+    most: 2_000,
+    why: "removes 100 texts of a disconnected number",
+  },
   { statement: /^\(select .*as stop|^select place/, most: 6_000, why: "searches up to 500 logs at a time" },
   {
     statement: /parley_measure|28 \+ coalesce\(pg_column_size/,
