@@ -24,6 +24,7 @@ export function undonePlace(place: BackupPlace, signal?: AbortSignal): UndonePla
     },
     async write(path, content) {
       signal?.throwIfAborted();
+      content.on("error", () => undefined); // the end of a content that is read already has no other listener
       const writing = place.write(path, content);
       running.set(writing, content);
       await writing.finally(() => running.delete(writing));

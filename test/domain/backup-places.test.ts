@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { backupKey } from "../../src/backup/backup-key";
 import { openBackup, verifyBackup } from "../../src/backup/restore";
+import { undonePlace } from "../../src/backup/undone-place";
 import { writeBackup } from "../../src/backup/write-backup";
 import { Crypto } from "../../src/platform/crypto";
 import type { BackupPlace } from "../../src/platform/ports/backup-place";
@@ -258,5 +259,22 @@ describe("a backup that fails", () => {
     const other = join(folder, "tables", "of-somebody");
     await expect(writeTo(filling(folder, () => writeFileSync(other, "")))).rejects.toThrow("ENOSPC");
     expect(readdirSync(folder, { recursive: true })).toEqual(["tables", "tables/of-somebody"]);
+  });
+
+  test("leaves nothing if it is stopped while the place is about to read a small part", async () => {
+    const folder = join(parent, "stopped");
+    const inFolder = openBackupPlace(folder, configOf({}));
+    let goOn = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (goOn = resolve));
+    const slow = async (path: string, content: Readable) => (await waiting, inFolder.write(path, content));
+    const place = undonePlace({ ...inFolder, write: slow });
+    await place.prepare();
+    const part = new PassThrough();
+    const written = expect(place.write("part", part.end("small"))).rejects.toThrow("stopped");
+    const undone = place.undo(new Error("stopped"));
+    await until(() => part.closed);
+    goOn();
+    await Promise.all([written, undone]);
+    expect(readdirSync(parent)).not.toContain("stopped");
   });
 });
