@@ -34,7 +34,7 @@ export const HEADERS = {
   ),
   Link: text(
     "The request that continues a search, with `rel=next`, if the search was limited because no index can answer it in time; Warning says to how many logs. Otherwise absent.",
-    '</rest/v1/assistants/019b8d62-7a80-7a31-8c52-4be1f07d9a36/logs?search=zz&after=at-mk0xjmo0-417.1k6nwcl.019b8d62-7a80-7a31-8c52-4be1f07d9a40>; rel="next"',
+    '</rest/v1/assistants/019b8d62-7a80-7a31-8c52-4be1f07d9a36/logs?search=zz&after=019b8d62-7a80-7-417--29194136-019b8d62-7a80-7a31-8c52-4be1f07d9a40>; rel="next"',
   ),
   "Idempotency-Replayed": text(
     "`true` if this is the stored response of the first request with the same Idempotency-Key; otherwise absent.",

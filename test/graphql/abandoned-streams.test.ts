@@ -28,7 +28,7 @@ const connections = () =>
 /** Number of functions that hear of changed keys: one for each open stream, and one of the process. */
 function watchers(): number {
   const { listener } = running.app.database.scope("").ports;
-  // What hears notifications is private to the service.
+  // The service keeps the listeners of notifications to itself.
   return (listener as unknown as { emitter: NodeJS.EventEmitter }).emitter.listenerCount(KEYS_CHANNEL);
 }
 

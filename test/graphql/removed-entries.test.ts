@@ -9,7 +9,7 @@ import { buildSeveral } from "../support/several";
 
 const running = useApp();
 
-/** Where the entries of a list are stored. */
+/** The table of the entries of a list. */
 interface Stored {
   readonly table: string;
   readonly id?: string;

@@ -37,7 +37,7 @@ export interface LocalFile extends KnowledgeFile {
   readonly type: string;
   /** In bytes. */
   readonly size: number;
-  /** Where its text has a merge conflict, as `file:line:column`, or is meant to have one. */
+  /** Place of a merge conflict in its text, as `file:line:column`. The text may be meant to have it. */
   readonly conflict?: string;
 }
 

@@ -14,7 +14,7 @@ import { hasTime, timeOf } from "./order";
 const BY_TIME = /^(([\da-f]{8})-([\da-f]{4})-7-(\d{1,3})-(\d{0,9}))-([\da-f]{8})-(.+)$/s;
 const BY_ID = /^(.+)-(([ed])-(\d{0,19}))-([\da-f]{8})$/s;
 
-/** What a list is ordered by besides ids: a time, the position of an event, or nothing. */
+/** Order of a list: by time (`at`), by the position of an event (`tx`), or by id alone (`id`). The first two end with the id. */
 export type CursorKind = "at" | "tx" | "id";
 
 /** The first year that Unix time counts, and the first that PostgreSQL and `Date` write differently. */
