@@ -1,7 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
 import { nearest } from "../../platform/nearest";
-import { isNested, neverOffered, readFunctions, type DeclaredFunction } from "../configurations/functions";
+import { isNested, readEach, type DeclaredFunction } from "../configurations/functions";
 import type { Warn } from "./warnings";
 
 /** Warns about functions that a model is never offered, and about those whose calls reach no server. */
@@ -10,27 +10,27 @@ export async function checkFunctions(
   functions: readonly JsonObject[],
   warn: Warn,
 ): Promise<void> {
-  const offered = readFunctions(functions);
-  const sentences = neverOffered(functions);
-  const unusable = await Promise.all(functions.map((_, index) => problemOf(scope, offered.get(index))));
+  const read = await Promise.all(readEach(functions).map((one) => usable(scope, one)));
   for (const [index, item] of functions.entries()) {
+    const one = read[index]!;
     const path = `functions.${index}`;
-    const sentence = sentences.get(index) ?? unusable[index];
-    if (sentence !== undefined) {
-      warn(path, "FUNCTION_NOT_UNDERSTOOD", sentence);
+    if (typeof one === "string") {
+      warn(path, "FUNCTION_NOT_UNDERSTOOD", one);
       continue;
     }
-    const one = offered.get(index)!; // has no sentence
     const problem = serverProblem(scope, item, one);
     if (problem !== undefined)
       warn(path, "FUNCTION_WITHOUT_SERVER", `The function ${one.name} cannot be called: ${problem}`);
   }
 }
 
-/** Why a function's parameters keep it from being offered to a model, as a sentence. */
-async function problemOf({ organizationId, ports }: Scope, declared: DeclaredFunction | undefined) {
-  const problem = declared && (await ports.checker.problemOf(organizationId, declared.parameters));
-  return problem && `The function has parameters that ${problem}; it is never offered to a model.`;
+/** A function, or a sentence why it is never offered to a model, such as for its parameters. */
+async function usable({ organizationId, ports }: Scope, read: DeclaredFunction | string) {
+  if (typeof read === "string") return read;
+  const problem = await ports.checker.problemOf(organizationId, read.parameters);
+  return problem === undefined
+    ? read
+    : `The function has parameters that ${problem}; it is never offered to a model.`;
 }
 
 /** A character that no value of an HTTP header can have. */

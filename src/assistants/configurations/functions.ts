@@ -59,36 +59,24 @@ function problemOfSchema(schema: unknown): string | undefined {
   return required === undefined || isList ? undefined : "has parameters.required that is not a list of names";
 }
 
-/** The functions among the items of a configuration, by the index of the item. Leaves out those that repeat a name. */
-export function readFunctions(items: readonly JsonObject[]): ReadonlyMap<number, DeclaredFunction> {
+/** The items of a configuration as functions, or as sentences why they are never offered to a model. Names count once. */
+export function readEach(items: readonly JsonObject[]): readonly (DeclaredFunction | string)[] {
   const names = new Set<string>();
-  const found = new Map<number, DeclaredFunction>();
-  for (const [index, item] of items.entries()) {
-    const declared = readFunction(item);
-    if (typeof declared === "string" || names.has(declared.name)) continue;
-    names.add(declared.name);
-    found.set(index, declared);
-  }
-  return found;
+  return items.map((item) => {
+    const read = readFunction(item);
+    if (typeof read === "string") return `The function ${read}; it is never offered to a model.`;
+    if (names.has(read.name))
+      return `The name ${read.name} is used twice; this one is never offered to a model.`;
+    names.add(read.name);
+    return read;
+  });
 }
 
-/** Why items of a configuration are never offered to a model, as sentences, by the index of the item. */
-export function neverOffered(items: readonly JsonObject[]): ReadonlyMap<number, string> {
-  const offered = readFunctions(items);
-  const sentences = new Map<number, string>();
-  for (const [index, item] of items.entries()) {
-    if (offered.has(index)) continue;
-    const read = readFunction(item);
-    const isRepeated = typeof read !== "string";
-    sentences.set(
-      index,
-      isRepeated
-        ? `The name ${read.name} is used twice; this one is never offered to a model.`
-        : `The function ${read}; it is never offered to a model.`,
-    );
-  }
-  return sentences;
-}
+/** The functions among the items of a configuration, by the index of the item. Leaves out those that repeat a name. */
+export const readFunctions = (items: readonly JsonObject[]): ReadonlyMap<number, DeclaredFunction> =>
+  new Map(
+    readEach(items).flatMap((read, index) => (typeof read === "string" ? [] : [[index, read] as const])),
+  );
 
 /** Whether arguments for the function can be checked. */
 export const isCheckable = async ({ organizationId, ports }: Scope, { parameters }: DeclaredFunction) =>

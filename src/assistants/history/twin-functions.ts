@@ -2,8 +2,11 @@ import type { Scope } from "../../platform/database/scope";
 import { groupBy } from "../../platform/group-by";
 import {
   functionOf,
+  lostSlotsIn,
   placesIn,
   STORED,
+  warnOfLostSecrets,
+  withoutRequests,
   type SecretPlace,
   type SecretsBySlot,
   type SpokenKind,
@@ -39,6 +42,24 @@ export function warnOfUnclearSecrets(scope: Scope, kind: SpokenKind, slots: read
     scope.warn(
       `${kind}.functions: several functions have or had the name ${name} and one origin, so it is unclear whose secrets stay, and they have none. Send them again.`,
     );
+}
+
+/**
+ * A list of functions in which only those ask for a stored secret of which it is clear whose it is. Warns the caller about the others,
+ * and about secrets that are not stored.
+ */
+export function withClearRequests(
+  scope: Scope,
+  kind: SpokenKind,
+  asking: string,
+  before: { readonly functions: string; readonly secrets: SecretsBySlot },
+  given: SecretsBySlot,
+): string {
+  const unclear = unclearSlotsIn(kind, asking, before, given);
+  warnOfUnclearSecrets(scope, kind, unclear);
+  const text = withoutRequests(kind, asking, unclear);
+  warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, { ...before.secrets, ...given }));
+  return text;
 }
 
 const byTwins = (places: readonly SecretPlace[]): Map<string, SecretPlace[]> =>

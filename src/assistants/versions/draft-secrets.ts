@@ -1,13 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
-import {
-  lostSlotsIn,
-  secretsOfStored,
-  warnOfLostSecrets,
-  withoutRequests,
-  type SecretsBySlot,
-} from "../history/function-secrets";
+import { secretsOfStored, type SecretsBySlot } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
-import { unclearSlotsIn, warnOfUnclearSecrets } from "../history/twin-functions";
+import { unclearSlotsIn, withClearRequests } from "../history/twin-functions";
 import type { CheckedDocument } from "./checked-document";
 import { changedSecrets } from "./copied-secrets";
 import { functionsIn, nameOf, type DocumentValues } from "./document";
@@ -47,12 +41,9 @@ export async function columnsWith(
   for (const [kind, asking] of functions) {
     const name = nameOf(kind, "functions");
     const [before, now] = [draft?.content[name] ?? live[name], live[name]] as [string, string];
-    const all = { ...current, ...former };
-    const unclear = unclearSlotsIn(kind, asking, { functions: before, secrets: all }, given);
-    warnOfUnclearSecrets(scope, kind, unclear);
-    const text = withoutRequests(kind, asking, unclear);
+    const known = { functions: before, secrets: { ...current, ...former } };
+    const text = withClearRequests(scope, kind, asking, known, given);
     content[name] = text;
-    warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, { ...current, ...secrets }));
     kept.push(...unclearSlotsIn(kind, text, { functions: now, secrets: current }));
   }
   return { content, sealedSecrets: sealed(scope, assistantId, changedSecrets(current, secrets, kept)) };

@@ -5,17 +5,9 @@ import type { Scope } from "../../platform/database/scope";
 import { counted } from "../../platform/errors";
 import { Assistants } from "../assistants/assistants";
 import { CONFIGURATIONS } from "../configurations/configurations";
-import {
-  lostSlotsIn,
-  storedSlotsIn,
-  warnOfLostSecrets,
-  withoutRequests,
-  withSecrets,
-  type SecretsBySlot,
-  type SpokenKind,
-} from "../history/function-secrets";
+import { storedSlotsIn, withSecrets, type SecretsBySlot } from "../history/function-secrets";
 import { SecretSlots } from "../history/secret-slots";
-import { unclearSlotsIn, warnOfUnclearSecrets } from "../history/twin-functions";
+import { withClearRequests } from "../history/twin-functions";
 import { VersionKeeper, type KeptVersion } from "../history/version-keeper";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { liveValues } from "./live-values";
@@ -66,8 +58,9 @@ export async function writeDocument(
   const written = Object.fromEntries(changed);
   for (const [kind, asking] of functionsIn(written)) {
     const name = nameOf(kind, "functions");
-    const former = { functions: live[name] as string, current, given };
-    const functions = (written[name] = withFormerSecrets(scope, kind, asking, former));
+    const before = { functions: live[name] as string, secrets: current };
+    const functions = withSecrets(kind, withClearRequests(scope, kind, asking, before, given), secrets);
+    written[name] = functions;
     await scope.of(SecretSlots).keepRemoved(assistantId, kind, functions);
   }
   const { assistant, configurations } = rowsOf(written);
@@ -86,28 +79,6 @@ export async function writeDocument(
   await scope.of(VersionKeeper).record(assistantId, note, version);
   scope.forget();
   return changed.length > 0;
-}
-
-interface Former {
-  /** The list of functions so far. */
-  readonly functions: string;
-  readonly current: SecretsBySlot;
-  readonly given: SecretsBySlot;
-}
-
-/** Functions with the secrets that they ask for. Warns the caller about those that have none. */
-function withFormerSecrets(
-  scope: Scope,
-  kind: SpokenKind,
-  asking: string,
-  { functions, current, given }: Former,
-): string {
-  const secrets = { ...current, ...given };
-  const unclear = unclearSlotsIn(kind, asking, { functions, secrets: current }, given);
-  warnOfUnclearSecrets(scope, kind, unclear);
-  const text = withoutRequests(kind, asking, unclear);
-  warnOfLostSecrets(scope, kind, lostSlotsIn(kind, text, secrets));
-  return withSecrets(kind, text, secrets);
 }
 
 /** Tells the caller that a change had no effect. */

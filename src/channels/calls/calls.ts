@@ -11,7 +11,7 @@ import {
   type Connection,
   type ConnectionQuery,
 } from "../../platform/database/lists/connection";
-import { byTime, idIn } from "../../platform/database/lists/cursors";
+import { byTime } from "../../platform/database/lists/cursors";
 import type { Rows } from "../../platform/database/tables/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
@@ -136,14 +136,7 @@ export class Calls {
   async list(query: ConnectionQuery, filter: CallFilter = {}): Promise<Connection<Call>> {
     const span = spanOf(query);
     await checkCursors(() => this.scope.table("calls"), query, { idColumn: "chatId" });
-    const placeOf = (cursor: string) =>
-      placeByAge(
-        this.scope
-          .table("calls")
-          .select("createdAt")
-          .where({ chatId: idIn(cursor) }),
-        cursor,
-      );
+    const placeOf = (cursor: string) => placeByAge(this.scope.table("calls"), cursor, "chatId");
     const ids = await fewChats(this.scope, filter);
     const rows = ofChats(whereCalled(this.joined(), filter), ids);
     // The bound of a cursor first: PostgreSQL 18 begins to read an index at the first bound.

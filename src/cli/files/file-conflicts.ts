@@ -7,6 +7,16 @@ import type { LocalFile } from "./resolve";
 const filesIn = <F extends KnowledgeFile>({ fields }: { readonly fields: Fields }) =>
   (fields.files ?? []) as readonly F[];
 
+/** The places of the conflicts in some files, each once. */
+const placesIn = (local: readonly LocalRecord[], counts: (file: LocalFile) => boolean): string[] => [
+  ...new Set(
+    local
+      .flatMap(filesIn<LocalFile>)
+      .filter(counts)
+      .flatMap(({ conflict }) => conflict ?? []),
+  ),
+];
+
 /**
  * Lines about merge conflicts in attached files. Not about files that the server has: somebody has uploaded them like that,
  * and `pull` writes them.
@@ -17,10 +27,7 @@ export function conflictsInFiles(
   stored: readonly RemoteRecord[],
 ): readonly string[] {
   const known = new Set(stored.flatMap(filesIn).map(({ digest }) => digest));
-  const places = local.flatMap((record) =>
-    filesIn<LocalFile>(record).flatMap(({ conflict, digest }) => (known.has(digest) ? [] : (conflict ?? []))),
-  );
-  return [...new Set(places)].map(
+  return placesIn(local, ({ digest }) => !known.has(digest)).map(
     (place) =>
       `${place}: ${LEFT_CONFLICT} If the file is meant to have them, attach it to an assistant on the server first.`,
   );
@@ -28,11 +35,7 @@ export function conflictsInFiles(
 
 /** The same without a server, which may have the files. */
 export const possibleConflictsInFiles = (local: readonly LocalRecord[]): readonly string[] =>
-  [
-    ...new Set(
-      local.flatMap((record) => filesIn<LocalFile>(record).flatMap(({ conflict }) => conflict ?? [])),
-    ),
-  ].map(
+  placesIn(local, () => true).map(
     (place) =>
       `${place}: Warning: The text contains a merge conflict. diff and apply refuse it unless an assistant on the server has this file.`,
   );

@@ -1,4 +1,4 @@
-import { neverOffered } from "../../assistants/configurations/functions";
+import { readEach } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { LocalRecord } from "./folder";
 import { CHANNELS, isFields } from "./kinds";
@@ -8,8 +8,8 @@ export function unofferedFunctions(local: readonly LocalRecord[]): string[] {
   const lines = local.flatMap(({ kind, file, fields }) =>
     (kind === "assistant" ? CHANNELS : []).flatMap((channel) => {
       const { functions = [] } = isFields(fields[channel]) ? fields[channel] : {};
-      return [...neverOffered(functions as readonly JsonObject[])].map(([index, sentence]) =>
-        file.problemAt([channel, "functions", index], `Warning: ${sentence}`),
+      return readEach(functions as readonly JsonObject[]).flatMap((read, index) =>
+        typeof read === "string" ? [file.problemAt([channel, "functions", index], `Warning: ${read}`)] : [],
       );
     }),
   );

@@ -140,11 +140,17 @@ export function spanned<Q extends Knex.QueryBuilder>(
  */
 export const valueOr = (other: string): string => `(select coalesce((?), ${other}))`;
 
-/** The place of a cursor in a list by creation: of its entry or, if that was removed, the place in the cursor. */
-export const placeByAge = (created: Knex.QueryBuilder, cursor: string): Place => ({
-  sql: `${valueOr("?::timestamptz")}, ?`,
-  values: [created, timeIn(cursor), idIn(cursor)],
-});
+/** The place of a cursor in a list by creation: of its entry or, if that was removed, the place in the cursor. @param rows all entries */
+export function placeByAge(
+  rows: Knex.QueryBuilder,
+  cursor: string,
+  idColumn = "id",
+  createdAt = "createdAt",
+): Place {
+  const id = idIn(cursor);
+  const created = rows.where({ [idColumn]: id }).select(createdAt);
+  return { sql: `${valueOr("?::timestamptz")}, ?`, values: [created, timeIn(cursor), id] };
+}
 
 /** The entries of a list: all rows, the column of their time, and the nodes that they become. */
 interface Aged<R, T> {
@@ -162,14 +168,7 @@ export async function connectionByAge<R extends { readonly id: string }, T>(
   query: ConnectionQuery,
 ): Promise<Connection<T>> {
   await checkCursors(() => rows.clone(), query);
-  const placeOf = (cursor: string) =>
-    placeByAge(
-      rows
-        .clone()
-        .where({ id: idIn(cursor) })
-        .select(createdAt),
-      cursor,
-    );
+  const placeOf = (cursor: string) => placeByAge(rows.clone(), cursor, "id", createdAt);
   const found = (await spanned(rows.clone(), spanOf(query), [createdAt, "id"], placeOf)) as R[]; // a part of the rows
   const timeOf = (row: R) => row[createdAt as keyof R] as Date; // a column of a time
   const page = connectionBy(
